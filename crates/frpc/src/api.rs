@@ -22,6 +22,5 @@ use std::pin::Pin;
 /// A boxed, `Send` future, as returned by methods of dyn-compatible traits.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The boxed future of a call that resolves to its response. Boxing lets code that wraps calls be compiled once for all
-/// methods.
+/// Boxed future of a call's response. Boxed, so that code that wraps calls is compiled only once for all methods.
 pub(crate) type BoxedCall<'a, B> = BoxFuture<'a, Result<Response<B>, Status>>;

@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-/// Maximum time for which dropping the last client blocks the thread. Closing a connection flushes pending bytes and
+/// Maximum time for which dropping the last client blocks the thread. Closing a connection flushes pending bytes, and
 /// then waits up to a second for the peer to close its side.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -60,7 +60,7 @@ pub fn connect<C>(address: impl ToString, make: impl FnOnce(Channel) -> C) -> Re
     connect_using(|| Channel::connect(address), make)
 }
 
-/// Connects by a function that creates a channel. The channel may be of any kind, for example to several servers, lazy,
+/// Like [`connect`], but `connect` creates the channel, which may be of any kind: for example to several servers, lazy,
 /// or over a custom transport.
 ///
 /// ```no_run
@@ -156,7 +156,7 @@ impl BackgroundThread {
                 }
             });
         })?;
-        // Wait for the thread to start. Otherwise `block_on` could wait for sockets that are not driven yet.
+        // Wait until the thread drives sockets and timers, because calls depend on them.
         is_started.recv().map_err(io::Error::other)?;
         Ok(Self { runtime: handle, running: Some(running), thread: Some(thread) })
     }

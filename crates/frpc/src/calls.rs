@@ -1,5 +1,5 @@
-//! In-flight calls of a connection, and the matching of replies to calls. This module performs no I/O. Times are passed
-//! as arguments.
+//! The table of in-flight calls of a connection, which matches replies to calls. It performs no I/O, and times are
+//! passed as arguments.
 //!
 //! # Decisions
 //!
@@ -8,7 +8,7 @@
 //!   store.
 //! * **Sending a call takes two locks**: the lock of the mailbox and, nested in it, that of the call table. Receiving a
 //!   reply takes only the latter. The request is registered and queued under the lock of the mailbox, so the connection
-//!   cannot close in between. Thus frisbee needs no concept of calls.
+//!   cannot close in between. This way, frisbee needs no concept of calls.
 //! * **Every request gets exactly one reply, even a cancelled one**, and only the reply releases the id.
 
 pub(crate) mod attachments;
@@ -35,9 +35,9 @@ use frisbee::{Connection, Operation, Packet, PacketId, PermitPlace, PermitQueue}
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-/// Maximum number of calls in flight on a connection, including cancelled calls without a reply. Of the 16 bits of an
-/// id, the highest identifies the end that makes the call. The next bit alternates between successive calls in a slot,
-/// so that a duplicate reply is not mistaken for the reply to the next call.
+/// Maximum number of calls in flight on a connection, including cancelled calls without a reply. The highest of the 16
+/// bits of an id identifies the end that makes the call. The next bit alternates between successive calls in a slot, so
+/// that a duplicate reply is not mistaken for the reply to the next call. The remaining bits are the slot.
 pub(crate) const CALLS_MAX: usize = 1 << SLOT_BITS;
 const SLOT_BITS: u32 = 14;
 
@@ -70,8 +70,7 @@ pub(crate) struct Calls {
     ids: Vec<PacketId>,
     /// Queue of callers waiting for a free slot, because the maximum number of calls is in flight.
     pub(crate) queue: PermitQueue,
-    /// The connection whose driver revokes granted slots that waiting callers have not used in time. Set while callers
-    /// wait.
+    /// The connection, while callers wait for slots. Its driver revokes granted slots that are not used in time.
     driver: Option<Connection>,
     /// Cached time of the current poll of the driver, so that a batch of calls reads the clock only once.
     now: Option<Instant>,
@@ -95,7 +94,7 @@ pub(crate) struct Calls {
     pub(crate) server: ServerKind,
     /// Free slots and call limit saved while new calls are paused. `None` if they are not paused.
     paused: Option<(Vec<u16>, Option<usize>)>,
-    /// Services that this peer calls, with the wire layout of each on this connection.
+    /// Services that this peer calls, with their wire layouts on this connection.
     pub(crate) offers: CalledServices,
     /// State for reporting calls to observers. `None` if the calls are not observed.
     observed: Option<Box<ObservedCalls>>,
@@ -132,7 +131,7 @@ pub(crate) struct CallTicket {
     pub(crate) is_early: bool,
 }
 
-/// A slot of the call table. Fits into one cache line because, with 10 000 calls in flight, handling a reply mostly
+/// A slot of the call table. It fits into one cache line, because with 10 000 calls in flight, handling a reply mostly
 /// waits for memory.
 #[derive(Debug)]
 #[repr(align(64))]
@@ -213,7 +212,7 @@ impl Calls {
         self.begin_in_turn(operation, deadline, caller, &mut PermitPlace::default())
     }
 
-    /// Registers a call in a free slot. Fails if no slot is free, or if all free slots are reserved for callers that
+    /// Registers a call in a free slot. Fails if no slot is free, or if the free slots are reserved for callers that
     /// queued earlier. `caller` is woken when the call ends.
     #[inline]
     pub(crate) fn begin_in_turn(
@@ -344,8 +343,8 @@ impl Calls {
         }
     }
 
-    /// Returns the deadline of the latest call in the ticket's slot. Even after the ticket's call has ended, its slot
-    /// is not reused before the table's lock is released.
+    /// Returns the deadline of the latest call in the ticket's slot. This is the ticket's call even if it has just
+    /// ended, because its slot is not reused before the table's lock is released.
     pub(crate) fn deadline(&self, ticket: CallTicket) -> Option<Instant> {
         self.deadlines.get(usize::from(ticket.slot)).copied().flatten()
     }
@@ -431,7 +430,7 @@ impl Calls {
                 Poll::Ready(ended)
             }
             State::Pending | State::Timed => {
-                // Check this only without a reply: one that arrived before the connection ended is still returned.
+                // Check this last, because a reply that arrived before the connection ended is still valid.
                 if let Some(status) = &self.ended {
                     let outcome = CallOutcome::Disconnected { status: status.clone(), until: self.deadlines[slot] };
                     entry.vacate(slot, &mut self.free);
@@ -446,7 +445,8 @@ impl Calls {
         }
     }
 
-    /// Keeps the reply of this call undecoded, because it must be translated from the peer's layout first.
+    /// Stops storing the reply of this call in the reusable buffer, because it must be translated from the peer's
+    /// layout.
     pub(crate) fn share_reply(&mut self, ticket: CallTicket) {
         if let Some(slot) = self.slots.get_mut(usize::from(ticket.slot)) {
             slot.reply = Reply::Shared(Bytes::new());
@@ -465,12 +465,12 @@ impl Calls {
         self.slots[slot].vacate(slot, &mut self.free);
     }
 
-    /// Cancels a call. If a native server may still be processing it, `cancel` must send a CANCEL with this id and
-    /// operation.
+    /// Cancels a call. If a native server may still be processing it, calls `cancel`, which must send a CANCEL with
+    /// this id and operation.
     ///
-    /// Invariant: the caller holds the lock of the connection's mailbox, like for
-    /// [`begin_in_turn`](Self::begin_in_turn). A reply may release the id at any time, but the CANCEL must be sent
-    /// before the request of a later call with the same id.
+    /// Invariant: the caller holds the lock of the connection's mailbox, as for [`begin_in_turn`](Self::begin_in_turn).
+    /// Otherwise, a reply could release the id, and the CANCEL could be sent after the request of a later call with the
+    /// same id.
     pub(crate) fn abandon(&mut self, ticket: CallTicket, cancel: impl FnOnce(PacketId, Operation)) {
         let slot = usize::from(ticket.slot);
         let entry = &mut self.slots[slot];
@@ -574,7 +574,7 @@ impl Calls {
     /// the server has replied.
     fn leave(&mut self, slot: usize, answered: bool) -> bool {
         let entry = &mut self.slots[slot];
-        // Free the slot if the connection has ended, because no late reply can arrive that would match a later call.
+        // If the connection has ended, free the slot too, because no late reply can arrive.
         if answered || self.ended.is_some() {
             entry.vacate(slot, &mut self.free);
             return false;
@@ -592,7 +592,7 @@ impl Slot {
         Self { id, state: State::Free, operation, caller: None, reply: Reply::none() }
     }
 
-    /// Frees this slot, whose index is `slot`, and advances its packet id so that late replies are recognized.
+    /// Frees this slot with the index `slot`, and advances its packet id, so that late replies are recognized.
     fn vacate(&mut self, slot: usize, free: &mut Vec<u16>) {
         debug_assert!(self.caller.is_none(), "waker should be dropped without the lock");
         self.state = State::Free;
@@ -644,7 +644,7 @@ pub(crate) enum NotSent {
     Full,
     /// The send buffer of the connection is full.
     Blocked,
-    /// The encoding is undetermined, because it is still unknown whether the server supports the protocol extension.
+    /// It is not known yet whether the server supports the protocol extension, which determines the encoding.
     Unclear,
     /// The connection has closed.
     Over(Status),

@@ -23,8 +23,8 @@ thread_local! {
     /// Tasks that recently made calls on this thread, with their runtimes, indexed by the low bits of their ids. A
     /// lookup takes fewer instructions than [`Handle::try_current`], which clones an `Arc`.
     ///
-    /// A task that makes a call within [`Handle::enter`] is recorded with the entered runtime. tokio has no other notion
-    /// of the current runtime, and would also create the timers of the task there.
+    /// A task that makes a call within [`Handle::enter`] is recorded with the entered runtime. Tokio also considers
+    /// this the current runtime, and would create the timers of the task there.
     static RUNTIMES_OF_TASKS: [Cell<Option<(task::Id, runtime::Id)>>; REMEMBERED_TASKS] =
         const { [const { Cell::new(None) }; REMEMBERED_TASKS] };
 }
@@ -51,7 +51,7 @@ fn is_elsewhere(task: Option<task::Id>, runtime: runtime::Id) -> bool {
     current.id() != runtime
 }
 
-/// Returns the index of a task in [`RUNTIMES_OF_TASKS`]. The number of its id can only be obtained from its hash.
+/// Returns the index of a task in [`RUNTIMES_OF_TASKS`]. Hashing is the only way to get the number of a task id.
 fn index(task: task::Id) -> usize {
     struct Number(u64);
 
@@ -74,21 +74,21 @@ fn index(task: task::Id) -> usize {
     number.0 as usize % REMEMBERED_TASKS
 }
 
-/// Enters the runtime of a timer: `runtime`, or the caller's if `runtime` [may be idle](may_be_idle) and the caller's has
-/// timers.
+/// Enters the runtime on which a timer should run. This is `runtime`, unless it [may be idle](may_be_idle) and the
+/// caller's runtime has timers.
 fn enter(runtime: &Handle) -> Option<EnterGuard<'_>> {
     (!may_be_idle(runtime) || !has_timers()).then(|| runtime.enter())
 }
 
-/// Returns whether the current runtime has timers. There is no other way to detect this than to create one, which
-/// panics without.
+/// Returns whether the current runtime has timers. The only way to detect this is to create a timer, which panics if it
+/// has none.
 #[cold]
 fn has_timers() -> bool {
     catch_unwind(|| drop(tokio::time::sleep(Duration::ZERO))).is_ok()
 }
 
-/// Creates a timer on `runtime`, even if it is created or polled within another runtime. It must not be polled after
-/// `runtime` has shut down. If `runtime` [may be idle](may_be_idle), the timer runs on the caller's runtime.
+/// Creates a timer on `runtime`, which may be polled within another runtime, but not after `runtime` has shut down. If
+/// `runtime` [may be idle](may_be_idle), the timer runs on the caller's runtime instead.
 pub(crate) fn sleep_until(runtime: &Handle, at: Instant) -> Sleep {
     let _entered = enter(runtime);
     tokio::time::sleep_until(at.into())
@@ -97,7 +97,7 @@ pub(crate) fn sleep_until(runtime: &Handle, at: Instant) -> Sleep {
 /// Waits until `at` with a [timer](sleep_until) on `runtime`. Returns `false` if the runtime has shut down, for tasks
 /// that may outlive it.
 pub(crate) async fn wait_until(runtime: &Handle, at: Instant) -> bool {
-    // Exempt from the cooperative budget, so that a task that has used its budget still notices its deadline.
+    // Unconstrained, so that a task that has used up its cooperative budget still notices its deadline.
     let mut timer = pin!(task::unconstrained(sleep_until(runtime, at)));
     poll_fn(|context| {
         // Catch the panic of a timer whose runtime has shut down. There is no other way to detect the shutdown.

@@ -10,8 +10,8 @@
 //! | messages | [`Protobuf`] and [`Field`] encode messages in the format of protobuf |
 //! | services about the server | A [`Lifecycle`] receives the [`OfferedService`]s when a server starts, and is notified when the server stops. |
 //!
-//! A binding registers each method with its own message type, which implements `polyglot::Message` for the values of
-//! its language: `Methods::new(&service, layout).unary(method, handler)`, once for each method, followed by `done`.
+//! A binding defines a message type that implements `polyglot::Message` for the values of its language. It registers
+//! the methods with `Methods::new(&service, layout).unary(method, handler)`, once for each method, followed by `done`.
 //! `Layout::leak` creates the layout of a schema that is read at run time.
 
 pub use crate::api::BoxFuture;

@@ -1,4 +1,4 @@
-//! Deadline and trace context of handlers, which the calls made by a handler inherit.
+//! Deadline and trace context of a handler, which its outgoing calls inherit.
 
 use crate::clock::now;
 use crate::observe::TraceContext;
@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-/// Properties of a call, such as its deadline, that the calls made by its handler inherit.
+/// Deadline and trace context of a call, which the calls made by its handler inherit.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct InheritedContext {
     pub(crate) deadline: Option<Instant>,
@@ -15,7 +15,7 @@ pub(crate) struct InheritedContext {
 }
 
 thread_local! {
-    /// Whether the context of the handler that this thread polls has any properties. Most calls check only this flag.
+    /// Whether the handler that this thread polls has anything to inherit. Most calls check only this flag.
     static IS_SOMETHING: Cell<bool> = const { Cell::new(false) };
     /// Context of the handler that this thread is currently polling. Only valid if `IS_SOMETHING` is set.
     static CURRENT: Cell<InheritedContext> = const { Cell::new(InheritedContext::NOTHING) };
@@ -63,8 +63,8 @@ pub(crate) fn trace() -> Option<TraceContext> {
     if IS_SOMETHING.get() { CURRENT.get().trace } else { None }
 }
 
-/// Guard that restores the previous inherited context on drop, including after a panic. Contains `None` if that context
-/// was empty, the common case, in which nothing is copied.
+/// Guard that restores the previous inherited context on drop, including after a panic. Contains `None` in the common
+/// case that the previous context was empty.
 pub(crate) struct Restore(Option<InheritedContext>);
 
 impl Drop for Restore {
@@ -85,8 +85,7 @@ impl InheritedContext {
     }
 }
 
-/// Wraps a future that is polled as part of a call. Calls made by the future carry this trace context and inherit the
-/// current deadline.
+/// Wraps a future, so that calls made by it carry this trace context and inherit the current deadline.
 pub(crate) fn traced<F>(trace: Option<TraceContext>, future: F) -> HandlerFuture<F> {
     let deadline = if IS_SOMETHING.get() { CURRENT.get().deadline } else { None };
     HandlerFuture { inherited: InheritedContext { deadline, trace }, future }

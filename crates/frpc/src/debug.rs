@@ -1,4 +1,4 @@
-//! A macro that implements `Debug` for types with fields that do not implement it.
+//! `Debug` for types with fields that do not implement it.
 
 /// Implements `Debug` for a type by showing the listed fields followed by `..`. The generics of the type are given in
 /// brackets.

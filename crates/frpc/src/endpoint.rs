@@ -2,8 +2,8 @@
 //!
 //! # Decisions
 //!
-//! * **The accepting end uses the upper half of the ids** between native peers. The dialling end never stops reading,
-//!   so that two ends with full outboxes do not wait for each other.
+//! * **The accepting end uses the upper half of the ids** between native peers, so that both ends can make calls. The
+//!   dialling end never stops reading. Otherwise, two ends with full outboxes could wait for each other.
 //! * **Services have precedence over mounts.** Mounted routers are consulted only for operations without a method, so
 //!   that they add no cost to calls.
 
@@ -52,8 +52,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// Size in bytes of unsent replies at which the dialling end rejects further calls of its peer: 64 times the size at
-/// which the accepting end stops reading. The dialling end must continue to read, because two ends that stop reading
-/// while their outboxes are full would wait for each other forever.
+/// which the accepting end stops reading. The dialling end must not stop reading instead, because two ends with full
+/// outboxes would then wait for each other forever.
 const REPLIES_MAX: usize = 64 * 1024 * 1024;
 
 /// Size in bytes of unsent replies at which the connection is closed. Leaves space for rejecting all calls that may be
@@ -114,7 +114,7 @@ impl Router for Endpoint {
         let compat = compat.iter().flat_map(|layout| layout.operations()).map(|operation| *operation..=*operation);
         let offered = table.layouts.iter().map(|layout| (OFFERED, layout.item()));
         let called = called.iter().map(|layout| (CALLED, layout.item()));
-        // Request load reports from servers, because pickers balance calls by load.
+        // Request load reports from the servers of a fleet, because pickers balance calls by load.
         let is_of_fleet = self.side.calls().is_some_and(|calls| calls.is_of_fleet());
         let load_report = is_of_fleet.then(|| (report::REPORT_REQUEST_ITEM, Bytes::new()));
         let decompresses = compression.iter().map(|_| (DECOMPRESSES, Bytes::from_static(&[ZSTD])));
@@ -128,7 +128,8 @@ impl Router for Endpoint {
     fn connected(&self, connection: &Connection) -> Session {
         self.offer.end(self.side.calls()).attach(connection);
         if let Side::Dialling(calls) = &self.side {
-            // Handle the peer now: a client that sends no HELLO treats its server as a compat peer from the start.
+            // The kind of the peer may be known already: a client that sends no HELLO treats its server as a compat
+            // peer from the start.
             let peer = connection.peer();
             if peer != PeerKind::Unknown {
                 calls.with(|calls| {
@@ -322,7 +323,7 @@ impl Router for Endpoint {
         let method = served.entry.method;
         if !served.hands_off {
             tracing::debug!(target: "frpc::hand_off", %method, "hand-off of a connection refused: the method offers none");
-            drop(request); // Reports the end of the request.
+            drop(request); // Report the end of the request.
             return Routed::Discarded;
         }
         let (envelope, trace) = match Envelope::parse(request.request().clone()) {
@@ -335,7 +336,8 @@ impl Router for Endpoint {
         session.bring(operation.number(), &self.offer.table);
         let Some((_, instance)) = &mut session.last else { return Routed::Continue };
         let reply = ReplyTo::HandOff(Box::new((request, HandOff::default())));
-        // Spawn the handler, because no call may be in progress when the connection is handed off.
+        // Spawn the handler instead of polling it inline, because no call may be in progress when the connection is
+        // handed off.
         let (caller, trace) = (&session.caller, trace.as_ref());
         // Check the limit before starting the handler, so that a rejected call can be reported as not run.
         let has_permit = caller.connection.has_call_permit();
@@ -349,7 +351,8 @@ impl Router for Endpoint {
         if ended.is_slow {
             session.warn_slow();
         }
-        // Check whether the accepting end has made calls since the last poll of the driver.
+        // At the accepting end, the first reverse call attaches the call table. Check for it if an attachment has
+        // changed.
         if self.side.accepts() && connection.attachments().changes() != session.looked {
             session.calls();
         }
@@ -425,7 +428,8 @@ impl Endpoint {
         }
     }
 
-    /// Handles a stream whose first packet names no operation. `malformed` is the error if it has a malformed prefix.
+    /// Handles a stream with a first packet that names no operation. `malformed` is the error if its prefix is
+    /// malformed.
     fn open_unnamed(
         &self,
         session: &mut Session,
@@ -447,9 +451,8 @@ impl Endpoint {
                 let status = Status::invalid_argument("the packet that opens the stream names no operation");
                 refuse(&stream, &status);
             }
-            // This may be a packet of a Go stream that was sent before its sender knew that the stream was closed. Do
-            // not count such packets, because many of them may arrive for each stream that is closed early. Packets on
-            // the streams of mounted routers may have any content.
+            // This may be a late packet of a Go stream that was closed early. Do not count it, because many of them may
+            // arrive for each such stream. Packets on the streams of mounted routers may have any content.
             _ => {
                 stream.forget();
                 return Routed::Continue;
@@ -497,7 +500,7 @@ impl Endpoint {
         }
     }
 
-    /// Returns whether this end only makes calls, so that each request is due to a defect of the peer.
+    /// Returns whether this end only makes calls, so that every request is an error of the peer.
     fn offers_nothing(&self) -> bool {
         !self.side.accepts() && self.offer.table.is_empty()
     }
@@ -509,7 +512,7 @@ impl Endpoint {
         }
     }
 
-    /// Rejects a request whose operation number belongs to no unary method. If the wire layout of its service is still
+    /// Rejects a request with an operation number of no unary method. If the wire layout of its service is still
     /// unknown, holds the request back until the peer describes it.
     #[cold]
     fn refuse_unserved(
@@ -548,8 +551,8 @@ impl Endpoint {
         self.offer.mounts.route(&mut session.mounted, packet, outbox)
     }
 
-    /// Routes a packet from a native frpc peer whose body begins with a prefix. The packet belongs to a call made by
-    /// the dialling side: it is a reply if this end dialled, otherwise a request.
+    /// Routes a packet from a native frpc peer whose body begins with a prefix. The packet belongs to a call of the
+    /// dialling side: it is a reply if this end dialled, otherwise a request.
     #[cold]
     fn route_prefixed(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, body } = packet;
@@ -590,7 +593,7 @@ impl Endpoint {
         }
     }
 
-    /// Serves a reverse call, which the accepting side makes to the side that dialled.
+    /// Serves a reverse call, which the accepting side makes to the dialling side.
     #[cold]
     fn serve_backward(
         &self,

@@ -1,8 +1,8 @@
 //! Observers of calls: for individual calls, or for completed calls in batches.
 //!
 //! An [`Observer`] is notified of the beginning and end of each call, for example for tracing. A [`BatchObserver`]
-//! receives the numbers of completed calls by method and code, for metrics; the crate `frpc-telemetry` provides one.
-//! Both are set on the builders of [servers](crate::ServerBuilder) and [channels](crate::ChannelBuilder). Unlike
+//! receives the number of completed calls for each method and code, for metrics; the crate `frpc-telemetry` provides
+//! one. Both are set on the builders of [servers](crate::ServerBuilder) and [channels](crate::ChannelBuilder). Unlike
 //! [middleware](crate::Middleware), they do not allocate and cannot change calls. Without an observer, they add no cost
 //! to calls.
 //!
@@ -83,8 +83,8 @@ pub trait Observer: Send + Sync + 'static {
 pub struct Token(pub u64);
 
 impl Token {
-    /// Token for calls whose end and retries need not be reported, such as calls that tracing did not sample. Their
-    /// trace context is still propagated.
+    /// Token for calls that need no further notifications, such as calls that tracing does not sample. Their trace
+    /// context is still propagated.
     pub const NO_END: Self = Self(u64::MAX);
 }
 
@@ -96,8 +96,9 @@ pub struct CallEnd {
     /// connection closed.
     pub code: Code,
     /// Length of the request in bytes; at a client, including the header. For streaming calls, the total length of the
-    /// client's messages, including the wire overhead of messages that share a packet. 0 if unknown: for unary calls
-    /// that a client could not send immediately or that have middleware there, and for calls over other protocols.
+    /// client's messages, including the wire overhead of messages that share a packet. 0 if unknown, which is the case
+    /// for calls over other protocols and, at a client, for unary calls that could not be sent immediately or have
+    /// middleware.
     pub request_bytes: u64,
     /// Length of the response in bytes, including its header on a server. For streaming calls, the total length of the
     /// server's messages. 0 in the same cases as [`request_bytes`](Self::request_bytes), and if a streaming call is
@@ -105,7 +106,7 @@ pub struct CallEnd {
     pub reply_bytes: u64,
 }
 
-/// A service of this process for which some peers use another version of the schema.
+/// A service of this process that some peers use with another version of the schema.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct TranslatedService {
@@ -123,9 +124,9 @@ pub struct TranslatedService {
 /// The side of a call, client or server, on which it is observed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum CallSide {
-    /// The side that makes the call, as its client.
+    /// The side that makes the call.
     Client,
-    /// The side that serves the call, as its server.
+    /// The side that serves the call.
     Server,
 }
 

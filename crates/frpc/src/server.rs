@@ -109,7 +109,7 @@ macro_rules! serve {
                 serving.await
             }
 
-            /// Serves connections until the sender of `stop` is dropped. The future is boxed so that the server's code
+            /// Serves connections until the sender of `stop` is dropped. The future is boxed, so that the server's code
             /// is not compiled again in each program.
             fn serve_until(self, stop: oneshot::Receiver<()>) -> BoxFuture<'static, Result<(), Error>> {
                 let Self { inner, offer } = self;
@@ -147,8 +147,8 @@ impl UnixServer {
     }
 }
 
-/// A server on connections that the program supplies, which may be any byte streams. Clones share the services. Created
-/// by [`ServerBuilder::build`](crate::ServerBuilder::build).
+/// A server on connections that the program supplies. A connection may be any byte stream. Clones share the services.
+/// Created by [`ServerBuilder::build`](crate::ServerBuilder::build).
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]

@@ -1,4 +1,4 @@
-//! Setters that the builders of servers and channels have in common.
+//! Setters that the builders of servers and channels share.
 
 /// Defines builder methods that forward to the inner frisbee builder in the field `inner`.
 macro_rules! forwarded_setters {

@@ -11,7 +11,7 @@ use tokio::signal::windows::{ctrl_c, ctrl_shutdown};
 /// Waits for a termination signal: SIGTERM, as sent by service managers and orchestrators, or SIGINT (Ctrl-C). On
 /// Windows, waits for Ctrl-C or for the end of the session.
 ///
-/// Signals are caught as soon as this function is called, even if the future is not polled. From then on they no longer
+/// Signals are caught as soon as this function is called, even if the future is not polled. They then no longer
 /// terminate the process, even after the future is dropped. If a signal cannot be caught, this is logged, and the
 /// signal keeps its default effect.
 ///

@@ -1,4 +1,4 @@
-//! Receiving of message streams, for clients and servers. Sending is implemented in `sending.rs`.
+//! The receiving half of message streams, for clients and servers. Sending is implemented in `sending.rs`.
 //!
 //! A packet of a stream contains one or several messages. An empty packet closes both directions of the stream and
 //! releases its id. With a compat peer, an error with the text `EOF` ends one direction, and any other error fails the
@@ -60,16 +60,16 @@ pub struct Streaming<M> {
     is_native: bool,
     end: ReceiverEnd,
     deadline: Option<Pin<Box<Sleep>>>,
-    /// Number of messages that may be read before the deadline and other items are checked again. Zero until the peer
-    /// has answered.
+    /// Number of messages that may be read before the deadline and control packets are checked again. Zero until the
+    /// peer has answered.
     in_a_row: u8,
     /// Whether the peer has sent a first answer to the call.
     answered: bool,
     /// Whether the peer has sent a HEADERS packet, which contains the response metadata.
     has_headers: bool,
     message: PhantomData<fn() -> M>,
-    /// First message, or failure after HEADERS, that [`opened`](Self::opened) received and the caller has not read yet.
-    /// The mutex only makes the type `Sync` and is never locked.
+    /// First message (or failure after HEADERS), which [`opened`](Self::opened) has received and the caller has not
+    /// read yet. The mutex only makes the type `Sync` and is never locked.
     first: Mutex<Option<Result<Box<M>, Status>>>,
     /// Source of the messages if they do not come from a connection.
     elsewhere: Option<detached::DetachedSource<M>>,
@@ -80,20 +80,19 @@ pub struct Streaming<M> {
     translation: Option<Arc<Translation>>,
 }
 
-/// Number of messages read between two checks of the deadline. A check costs as much as reading a small message, so it
-/// is not made for each message.
+/// Number of messages between two checks of the deadline. A check costs as much as reading a small message.
 const LOOK_EVERY: u8 = 64;
 
 /// Action to take when the receiver of a stream is dropped.
 pub(crate) enum ReceiverEnd {
-    /// At a client, the stream is closed. If sending the requests failed, the cell contains the status of that failure.
+    /// Close the stream, at a client. If sending the requests failed, the cell contains the status of that failure.
     Client(Option<Connection>, Arc<OnceLock<Status>>),
-    /// At a server, the receiver is returned to the task that serves the call.
+    /// Return the receiver to the task that serves the call, at a server.
     Server(Arc<SharedReceiver>),
 }
 
-/// State shared by the handler of a streaming call and the task that serves the call. Contains the receiver of the
-/// stream after the handler has dropped the stream.
+/// State shared by the handler of a streaming call and the task that serves it. When the handler drops the stream, its
+/// receiver is returned here.
 #[derive(Default)]
 pub(crate) struct SharedReceiver {
     pub(crate) back: Mutex<ReturnSlot>,
@@ -169,7 +168,7 @@ impl<M: Message> Streaming<M> {
     ///
     /// # Cancel safety
     /// Safe. Dropping the future loses no message.
-    // Not an `async fn`, because the state of its future would be checked for each message.
+    // Not an `async fn`, to avoid checking the state of its future for each message.
     pub fn message(&mut self) -> impl Future<Output = Result<Option<M>, Status>> + use<'_, M> {
         poll_fn(|context| match self.read_short() {
             Some(message) => Poll::Ready(Ok(Some(message))),
@@ -178,8 +177,7 @@ impl<M: Message> Streaming<M> {
     }
 
     /// Like [`message`](Self::message), but decodes into an existing message. Consecutive short messages reuse the
-    /// memory of its strings, bytes, lists and messages, and need no allocation. Returns `false` if the stream has
-    /// ended.
+    /// memory of its fields and need no allocation. Returns `false` if the stream has ended.
     ///
     /// The memory does not shrink below that of the largest message. The content is unspecified after an error and
     /// after the end of the stream.
@@ -300,7 +298,7 @@ impl<M: Message> Streaming<M> {
         Poll::Ready(Some(Err(late())))
     }
 
-    /// Handles the metadata in a HEADERS packet, with which the server accepts the call.
+    /// Handles the metadata in a HEADERS packet, which signals that the server has accepted the call.
     #[cold]
     fn handle_headers(&mut self, items: &[u8]) -> Result<(), PrefixError> {
         let metadata = prefix::read_headers(items)?;
@@ -360,9 +358,9 @@ impl<M: Message> Streaming<M> {
 
     /// Handles the end of the stream after the last message.
     fn handle_end(&mut self) -> Option<Result<M, Status>> {
-        // A deadline that has passed takes precedence over packets from the server.
+        // An expired deadline takes precedence over packets from the server.
         let is_late = self.deadline.as_ref().is_some_and(|deadline| deadline.deadline() <= Instant::now());
-        // Prefer the status in the trailers, which comes from the handler, to one derived from the close reason.
+        // Prefer the status of the handler, which is in the trailers, to one derived from the close reason.
         let broken = self.trailers().or_else(|| self.broken());
         if let StreamEnd::Ended | StreamEnd::Reset { .. } | StreamEnd::Refused { .. } = self.close_reason() {
             self.handle_answer(broken.as_ref().map_or(Code::Ok, Status::code));
@@ -376,8 +374,8 @@ impl<M: Message> Streaming<M> {
         broken.map(|status| Err(if is_late { late() } else { status }))
     }
 
-    /// Returns whether the deadline has passed. Checks the clock once per [`LOOK_EVERY`] messages. The check between
-    /// messages is needed because a peer may send messages faster than they are read.
+    /// Returns whether the deadline has passed. Checks the clock once per [`LOOK_EVERY`] messages. This check is needed
+    /// because the timer is not polled while messages are available.
     fn is_late(&mut self) -> bool {
         if let Some(in_a_row) = self.in_a_row.checked_sub(1) {
             self.in_a_row = in_a_row;
@@ -437,7 +435,7 @@ fn reset(code: u32, message: String) -> Status {
     Status::new(if code == Code::Ok { Code::Unknown } else { code }, message)
 }
 
-/// Result of reading one packet of a stream. All results but messages are boxed, so that messages are cheap to move.
+/// Result of reading one packet of a stream. All results except messages are boxed, so that messages are cheap to move.
 enum Read<M> {
     Message(M),
     Other(Box<StreamControl>),
@@ -469,8 +467,8 @@ fn read<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions, is_forei
 }
 
 impl<M> Read<M> {
-    /// Creates the result for a message that is compressed or in another wire layout. The message is decoded later,
-    /// because the connection's locks are held here.
+    /// Creates the result for a message that is compressed or in another wire layout. It is decoded later, because the
+    /// connection's locks are held here.
     fn unread(body: Bytes) -> Self {
         Self::Other(Box::new(StreamControl::Unread(body)))
     }
@@ -507,7 +505,7 @@ impl<M> Streaming<M> {
 
 impl<M> Drop for Streaming<M> {
     fn drop(&mut self) {
-        // Does nothing if the end was already recorded.
+        // No effect if the end was already recorded.
         self.record_end(Code::Cancelled);
         self.finish(false);
     }

@@ -1,4 +1,4 @@
-//! The wire format of calls: bodies, and the prefixes that native peers add to them.
+//! The wire format of calls: bodies, and the prefixes that native peers add.
 
 pub(crate) mod body;
 pub(crate) mod compressed;

@@ -75,8 +75,7 @@ pub trait PeerRules: Send + Sync {
         false
     }
 
-    /// Authorizes a call before its request is decoded, given its method, the index of the method's access rule, and
-    /// the call's metadata.
+    /// Authorizes a call before its request is decoded.
     ///
     /// # Errors
     /// The status to fail the call with, if the peer may not make it.
@@ -91,7 +90,7 @@ pub trait PeerRules: Send + Sync {
         self.admit(rule, method, metadata).map(drop)
     }
 
-    /// Authenticates the caller by metadata such as a bearer token. Accepts every caller by default.
+    /// Authenticates the caller by metadata, such as a bearer token. Accepts every caller by default.
     ///
     /// # Errors
     /// [`Unauthenticated`](crate::Code::Unauthenticated) if every call with this metadata would be rejected.
@@ -106,8 +105,8 @@ pub trait PeerRules: Send + Sync {
     /// If the peer may not use the operation.
     fn admit_mounted(&self, operation: u16) -> Result<(), Status>;
 
-    /// Authorizes a stream whose first packet names no operation. Such streams are handled by the
-    /// [fallback](crate::ServerBuilder::fallback) router.
+    /// Authorizes a stream with a first packet that names no operation. The [fallback](crate::ServerBuilder::fallback)
+    /// router handles such streams.
     ///
     /// # Errors
     /// If the peer may not open such streams.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Defines the status codes. Each entry consists of a number, the name in gRPC and a description.
+/// Defines the status codes, each with its number, its name in gRPC and a description.
 macro_rules! codes {
     ($($(#[$doc:meta])* $code:ident = $number:literal, $name:literal, $description:literal;)*) => {
         /// Status codes of gRPC, with the same names and numbers.

@@ -88,13 +88,13 @@ impl From<io::Error> for Status {
 impl From<frisbee::Error> for Status {
     fn from(error: frisbee::Error) -> Self {
         let status = match &error {
-            // A failed name resolution has no specific `io::ErrorKind`.
+            // Not converted by `io::ErrorKind`, because failed name resolution has no specific one.
             frisbee::Error::Connect { .. } => Self::unavailable(error.to_string()),
             #[cfg(feature = "tls")]
             frisbee::Error::Tls { .. } => Self::unavailable(error.to_string()),
             _ => io::Error::from(error).into(),
         };
-        // The call was not sent, because there is no connection.
+        // Without a connection, no call was sent.
         status.not_run()
     }
 }

@@ -7,8 +7,7 @@ use std::{fmt, io};
 /// The error of setting up or running a server, channel or blocking client.
 ///
 /// A failed call returns a [`Status`]. The operator `?` converts a status to this error, so `main` can return this type
-/// for failures of both kinds. `Debug` output is the same as `Display` output, because `main` prints errors with
-/// `Debug`.
+/// for both kinds of failures. Its `Debug` output is the error text, because `main` prints errors with `Debug`.
 ///
 /// ```
 /// use frpc::{Channel, Error, frisbee};
@@ -35,7 +34,7 @@ pub enum Error {
     NoEndpoint {
         /// Name of the resolver, as shown in logs.
         resolver: String,
-        /// Errors of the failed connection attempts, as far as known.
+        /// Errors of the failed connection attempts, if known.
         failure: String,
     },
     /// The operating system could not start a thread.
@@ -49,7 +48,7 @@ pub enum Error {
     },
     /// No service of the server or channel has a method with this name.
     UnknownMethod(String),
-    /// [`Policy::AtMost`](crate::Policy::AtMost) was set for a streaming method, to which it does not apply. Use
+    /// [`Policy::AtMost`](crate::Policy::AtMost) was set for a streaming method, which does not support it. Use
     /// `Config::streams_max` to limit streams.
     StreamingPolicy(String),
     /// Connection hand-off was enabled for a streaming method. Only unary methods support it.

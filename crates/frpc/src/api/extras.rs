@@ -67,8 +67,8 @@ impl Extras {
     }
 }
 
-/// Metadata and extensions of a message, allocated only if there are any. Not a plain `Option`, because the compiler
-/// would then emit drop code wherever a message is moved.
+/// Metadata and extensions of a message, allocated only if there are any. A separate type with its own `Drop`, because
+/// with a plain `Option`, the compiler emits drop code wherever a message is moved.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(test, derive(PartialEq))]
 pub(crate) struct OptionalExtras(Option<Box<Extras>>);
@@ -78,7 +78,7 @@ impl OptionalExtras {
         self.0.as_deref()
     }
 
-    /// Returns the metadata and extensions, allocating them if necessary. Does not use `Option::get_or_insert_with`,
+    /// Returns the metadata and extensions, allocating them if necessary. `Option::get_or_insert_with` is avoided,
     /// because the compiler does not inline it.
     #[inline(always)]
     fn present(&mut self) -> &mut Extras {

@@ -1,9 +1,9 @@
 //! Hand-off of connections: after the reply to a call, another protocol uses the connection.
 //!
-//! The server declares which unary methods may hand off their connection by
-//! [`method_hand_off`](crate::ServerBuilder::method_hand_off). The client calls such a method through a channel that
-//! [requests a hand-off](crate::Channel::request_hand_off). Middleware, policy and deadline apply like to any call. The
-//! handler finds the hand-off request in its [request](crate::Request::hand_off) and decides whether to accept it.
+//! On the server, [`method_hand_off`](crate::ServerBuilder::method_hand_off) declares which unary methods may hand off
+//! their connection. The client calls such a method through a channel that [requests a
+//! hand-off](crate::Channel::request_hand_off). Middleware, policy and deadline apply like to any call. The handler
+//! finds the hand-off request in its [request](crate::Request::hand_off) and decides whether to accept it.
 //!
 //! ```
 //! use frpc::hand_off::RawTransport;

@@ -1,5 +1,5 @@
-//! Bounds of methods that cannot be called. These methods exist because the compiler then states the remedy for a common
-//! mistake.
+//! Unimplemented traits that bound some methods. If a method is called by mistake, the compiler error states the
+//! remedy.
 
 /// Address of a server that has not been bound. No type implements this trait.
 #[diagnostic::on_unimplemented(

@@ -10,8 +10,8 @@ use std::fmt;
 /// Maximum length of a metadata key in bytes.
 const KEY_MAX: usize = 256;
 
-/// Maximum number of metadata entries. Keys are compared one by one, which is fastest for a few entries. Without the
-/// limit, a peer could send 64 KiB of tiny entries and cause 100 milliseconds of comparisons.
+/// Maximum number of metadata entries. Lookups are linear, which is fastest for a few entries. Without the limit, a
+/// peer could send 64 KiB of tiny entries and cause 100 ms of comparisons.
 pub(crate) const ENTRIES_MAX: usize = 256;
 
 /// Maximum total size of all metadata entries in bytes, including an overhead of eight bytes per entry. Peers accept
@@ -28,9 +28,8 @@ pub(crate) const MEMORY: usize = 208;
 /// Metadata of a request, a response or a failure: at most 256 entries and 60 KiB in total, including eight bytes of
 /// overhead for each entry.
 ///
-/// Like in gRPC, keys are in lower case. Keys that end in `-bin` have binary values; the values of other keys are
-/// printable ASCII texts. A key may have several values, each of which counts as an entry. Metadata is only sent
-/// between native peers.
+/// As in gRPC, keys are in lower case. Keys that end in `-bin` have binary values; the values of other keys are
+/// printable ASCII. A key may have several values; each counts as an entry. Metadata is only sent between native peers.
 ///
 /// ```
 /// use frpc::Metadata;
@@ -205,7 +204,7 @@ impl Metadata {
 
     #[inline(always)]
     fn enter(&mut self, key: &[u8], value: &[u8], replaces: bool) -> Result<(), MetadataError> {
-        // Check the value first. If the value is printable, as most are, the suffix of the key does not matter.
+        // Check the value first. If it is printable, as most values are, the suffix of the key does not matter.
         if !is_key(key) || !(is_printable(value) || is_binary(key)) {
             return Err(refused(key));
         }
@@ -278,8 +277,8 @@ fn other(byte: u8) -> u8 {
 /// Number of bytes checked at once, chosen so that the compiler emits a few vector instructions.
 const LANES: usize = 16;
 
-/// Returns whether a text is printable ASCII. Stops at the first invalid block, because without an early exit the
-/// compiler would emit 100 times as much code, a loop for very long texts.
+/// Returns whether a text is printable ASCII. Stops at the first invalid block. Without this early exit, the compiler
+/// would emit 100 times as much code, optimized for very long texts.
 fn is_printable(text: &[u8]) -> bool {
     const TWO: usize = 2 * LANES;
     const FOUR: usize = 2 * TWO;

@@ -24,13 +24,13 @@ pub(crate) use chain::{Chain, PooledCall, through};
 /// Code that runs around calls of all kinds, for example to log, count or reject them, or to add metadata.
 ///
 /// Middleware runs [around the services of a server](crate::ServerBuilder::middleware) or [around the calls of a
-/// client](crate::Channel::with_middleware). The middleware added first is the outermost. Without middleware, a call
-/// costs one additional branch. One middleware costs about 500 instructions at a server and 1100 at a client. The
-/// memory of a call's middleware is reused by later calls.
+/// client](crate::Channel::with_middleware). The middleware added first is the outermost. Support for middleware costs
+/// a call without it a single branch. One middleware costs about 500 instructions at a server and 1100 at a client.
+/// Later calls reuse the memory of a call's middleware.
 ///
 /// Middleware has access to the method, the metadata and the names of the message types, but not to the messages. For a
 /// streaming call, middleware of a server completes when the handler has returned, and middleware of a client completes
-/// when the client has received the response stream. In both cases, the messages are transferred afterwards.
+/// when the client has received the response stream. In both cases, most messages are transferred after this.
 ///
 /// At a client, the [timeout of the call](Call::timeout) includes the time spent in all middleware. Calls made by the
 /// middleware inherit this timeout, like calls made by a handler.
@@ -64,8 +64,8 @@ pub(crate) use chain::{Chain, PooledCall, through};
 /// let builder = frpc::Server::builder().middleware(GuestList(guests));
 /// ```
 ///
-/// Functions and closures that return a future are also middleware. An async closure must not borrow its captures,
-/// because each future receives clones of them.
+/// Functions and closures that return a future are also middleware. The future of a closure cannot borrow the closure's
+/// captures, so it must own clones of them.
 ///
 /// ```
 /// use frpc::{Call, CallResponse, Next, Status};
@@ -138,7 +138,7 @@ where
 /// ```
 #[derive(Debug)]
 pub struct Call {
-    /// Boxed because calls are passed by value through each middleware. Later calls reuse the allocation.
+    /// Boxed, because calls are moved through each middleware. Later calls reuse the allocation.
     parts: Box<Parts>,
 }
 
@@ -230,8 +230,7 @@ impl MethodInfo {
 }
 
 impl Call {
-    /// Creates a unary call of a method by its names, for tests of middleware. Each call keeps a few bytes allocated
-    /// until the process exits.
+    /// Creates a unary call of the method with these names, for tests of middleware. Leaks a few bytes.
     ///
     /// ```
     /// use frpc::{Call, CallResponse, Code, Middleware, Next, Response, Status};
@@ -346,7 +345,7 @@ accessors!(
 /// let builder = frpc::Server::builder().middleware(sign);
 /// ```
 pub struct CallResponse {
-    /// The call inside all middleware. Its response message is stored there.
+    /// The innermost call, which holds the response message.
     of: Box<InnermostCall>,
 }
 

@@ -198,8 +198,9 @@ impl<T: fmt::Debug> fmt::Debug for Request<T> {
     }
 }
 
-/// Request extension for a call on behalf of a remote caller, with the caller's address if known. Such a call does not
-/// wait if the server accepts no further streams, and one caller cannot use all streams of the server.
+/// Request extension for a call on behalf of a remote caller, with the caller's address if known. Such a call fails
+/// instead of waiting if the server accepts no further streams, and a single caller cannot use all streams of the
+/// server.
 ///
 /// ```
 /// let mut request = frpc::Request::new(());

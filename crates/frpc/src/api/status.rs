@@ -29,7 +29,7 @@ struct StatusInner {
     code: Code,
     /// Whether the call is known not to have run, so that retrying it is safe.
     not_run: bool,
-    /// Whether a handler states that its call has not run.
+    /// Whether a handler has [rejected](Status::rejected) its call.
     is_rejection: bool,
     message: Box<str>,
     details: Bytes,
@@ -117,7 +117,7 @@ impl Status {
     }
 
     /// Declares that the handler has had no effect, so that the call counts as [not run](Self::may_have_run). A native
-    /// caller may then retry the call. Intended for handlers that forward calls.
+    /// caller may then retry the call. For handlers that forward calls.
     ///
     /// ```
     /// let status = frpc::Status::unavailable("the queue is full").rejected();

@@ -1,4 +1,4 @@
-//! Streams of messages created by programs: the responses of a handler and the requests of a client.
+//! Streams of outgoing messages: the responses of a handler and the requests of a client.
 
 use super::try_send::TrySendError;
 use crate::Status;
@@ -191,7 +191,7 @@ pub(crate) fn carried_by<S: Stream + 'static>(messages: &S, connection: &Connect
 where
     S::Item: 'static,
 {
-    // The stream may have any type, but only a `RequestStream` has a sender that needs the connection.
+    // Only a `RequestStream` has a sender that needs the connection.
     if let Some(RequestStream(_, carrier)) = (messages as &dyn Any).downcast_ref::<RequestStream<S::Item>>() {
         carrier.set(connection);
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 /// of unary Connect responses.
 ///
 /// A handler adds it to the [extensions](crate::Response::extensions) of its response. Native callers do not receive
-/// it. For them use the metadata of the response.
+/// it; use the metadata of the response for them.
 ///
 /// ```
 /// use frpc::{Metadata, Response, Trailers};

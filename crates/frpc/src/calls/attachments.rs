@@ -1,4 +1,4 @@
-//! State attached to a connection, for code that only has a handle of the connection.
+//! State attached to a connection, for code that has only a connection handle.
 
 use crate::calls::table::CallTable;
 use crate::observe::observers::Observers;
@@ -7,8 +7,8 @@ use frisbee::Connection;
 use polyglot::Nesting;
 use std::sync::Arc;
 
-/// State of the local side of a connection. Must not contain references to services. A service may own connections, so
-/// such a reference would create a cycle.
+/// State of the local side of a connection. Must not contain references to services: a service may own connections, so
+/// this would create a reference cycle.
 #[derive(Default)]
 pub(crate) struct ConnectionEnd {
     /// Call table of the side that dialled. Set if the connection belongs to a channel.

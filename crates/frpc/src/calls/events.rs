@@ -14,7 +14,7 @@ pub trait ServerObserver: fmt::Debug + Send + Sync {
     fn event(&self, event: ServerEvent);
 }
 
-/// Event on a connection that a load balancer uses to choose among servers.
+/// Event on a connection, from which a load balancer learns how to choose among servers.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum ServerEvent {

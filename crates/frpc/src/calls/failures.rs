@@ -10,7 +10,7 @@ pub(crate) fn closed_status(reason: &CloseReason) -> Status {
 }
 
 /// Returns the status of a call whose connection closed before it was known whether the server supports the protocol
-/// extension. A server of another protocol cannot have run the call.
+/// extension. If the server uses another protocol, it cannot have run the call.
 pub(crate) fn closed_early_status(reason: &CloseReason) -> Status {
     match reason.kind() {
         CloseKind::BadMagic | CloseKind::SpeaksTls => unreachable(&reason.to_string()),

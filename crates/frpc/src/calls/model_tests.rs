@@ -1,4 +1,4 @@
-//! Checks all interleavings of callers and the connection's task within the bounds of the model checker.
+//! Explores the interleavings of callers and the connection's task, within the checker's bounds.
 
 use super::*;
 use loom::future::block_on;

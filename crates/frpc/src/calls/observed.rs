@@ -27,8 +27,8 @@ pub(crate) struct ObservedCalls {
     /// Time of the latest driver poll that received replies. Calls answered by these replies count as ended at this
     /// time.
     turned: u64,
-    /// Send time, method and record of the last call. They usually apply to the next call too, because calls sent in
-    /// one poll of the driver are often calls of the same method.
+    /// Send time, method and record of the last call. They usually apply to the next call too, because calls that are
+    /// sent in one poll of the driver often have the same method.
     sent: (Instant, Option<&'static Method>, CallRecord),
     /// Records of the observed calls, indexed by slot.
     records: Vec<CallRecord>,
@@ -48,8 +48,8 @@ pub(crate) struct ObservedCalls {
 /// Data about a call in flight that is needed to report its end.
 #[derive(Clone, Copy)]
 struct CallRecord {
-    /// Send time of the call in nanoseconds. Replaced by [`COUNTED`] plus the duration of the call once the call has
-    /// been counted. Also has the flag [`COUNTED`] if the call is not observed.
+    /// Send time of the call in nanoseconds, or [`COUNTED`] plus its duration once the call has been counted. Also has
+    /// the flag [`COUNTED`] if the call is not observed.
     time: u64,
     /// Id that the batch observer assigned to the method.
     row: u32,
@@ -70,7 +70,7 @@ struct AnsweredBatch {
 const COUNTED: u64 = 1 << 63;
 
 impl CallRecord {
-    /// Record of a call whose end is not counted.
+    /// Record of a call that is not counted.
     const NOTHING: Self = Self { time: COUNTED, row: 0, has_observer: false };
 
     fn is_counted(self) -> bool {
@@ -105,8 +105,8 @@ pub(crate) struct LateReplies {
 }
 
 impl LateReplies {
-    /// Reports the late replies to the observers. Call this without the lock of the call table, because an observer may
-    /// make calls.
+    /// Reports the late replies to the observers. Must be called without the lock of the call table, because an
+    /// observer may make calls.
     pub(crate) fn count(self) {
         (0..self.count).for_each(|_| self.observers.late_reply());
     }
@@ -244,7 +244,7 @@ impl Calls {
         }
     }
 
-    /// Stores the record of a call whose method or send time differs from the previous one, or whose slot has no record
+    /// Stores the record of a call if its method or send time differs from the previous one, or its slot has no record
     /// yet.
     #[cold]
     fn observe_first(&mut self, slot: usize, method: &'static Method, token: Token, trace: Option<&TraceContext>) {
@@ -274,7 +274,7 @@ impl Calls {
         self.begin_batch(now);
         for packet in replies.drain(..) {
             let slot = Self::slot_of(packet.id);
-            // The body has neither prefix nor compression. It may still turn out to be malformed.
+            // The body has neither a prefix nor compression, but may turn out to be malformed.
             let is_message = packet.body.first() == Some(&Kind::U8.byte());
             let Some(caller) = self.handle_reply(packet) else { continue };
             wake.push(caller);

@@ -10,12 +10,12 @@ use std::sync::Arc;
 /// Services called on a connection, and the wire layout of each. Checked before each call.
 #[derive(Default, Debug)]
 pub(crate) struct CalledServices {
-    /// Layout of the most recently called service whose messages this end need not translate. Checked first.
+    /// Layout of the most recently called service among those that need no translation at this end. Checked first.
     last: Option<&'static Layout>,
     /// Services that can be called in the local wire layout, because the peer uses the same layout or translates
     /// messages.
     known: Vec<&'static Layout>,
-    /// Kind of the peer, as far as known, which determines the wire layout of its services.
+    /// Kind of the peer, if known. Determines the wire layout of its services.
     peer: PeerKind,
     /// Services that were announced to the peer in the local HELLO.
     named: Arc<[&'static Layout]>,
@@ -45,12 +45,12 @@ impl CalledServices {
         self.last = None;
     }
 
-    /// Returns the layouts whose descriptions the peer may request.
+    /// Returns the layouts that the peer may request descriptions of.
     pub(crate) fn named(&self) -> Vec<&'static Layout> {
         self.named.iter().chain(&self.known).copied().collect()
     }
 
-    /// Returns whether the service is the one that was last found to be callable.
+    /// Returns whether the last check found this service to be callable.
     pub(crate) fn is_last(&self, layout: &'static Layout) -> bool {
         self.last.is_some_and(|last| std::ptr::eq(last, layout))
     }
@@ -59,7 +59,7 @@ impl CalledServices {
     /// remote peer, unless the local HELLO has already named the service.
     ///
     /// # Errors
-    /// If another service uses one of the operation numbers. Also if the kind of the peer is unknown, unless the local
+    /// If another service uses one of the operation numbers, or if the kind of the peer is unknown, unless the local
     /// HELLO has named the service and compat servers use the local layout.
     pub(crate) fn check(
         &mut self,

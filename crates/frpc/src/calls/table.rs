@@ -1,11 +1,11 @@
-//! The call table of a connection, which callers and the driver share.
+//! The call table of a connection, shared by callers and the driver.
 //!
 //! # Decisions
 //!
 //! An id consists of the slot index, a bit that alternates between calls in the slot, and a bit for the end that makes
 //! the call. The alternating bit prevents a duplicate reply from being mistaken for the reply to the next call. The id
 //! of a cancelled call stays reserved until the peer has replied. Small replies are copied into the slot, because a
-//! shared reply would prevent reuse of the read buffer.
+//! shared reply would prevent the reuse of the read buffer.
 
 use crate::calls::Calls;
 use crate::calls::events::{ServerEvent, ServerObserver};
@@ -40,7 +40,7 @@ pub(crate) struct CallTable {
     answered: AtomicBool,
     /// Observer of the server's events. Set if the server belongs to a load-balanced channel.
     server: Option<Arc<dyn ServerObserver>>,
-    /// Channel object that owns the link to this connection and drops it when the connection stops accepting calls.
+    /// Owner of the link to this connection, which drops the link when the connection stops accepting calls.
     owner: OnceLock<Weak<dyn ReleaseLink>>,
 }
 
@@ -105,7 +105,7 @@ impl CallTable {
         }
     }
 
-    /// Wakes all callers that queue for a slot, because no slot will become free.
+    /// Wakes all callers that queue for a slot, because none will become free.
     fn dismiss_waiters(&self) {
         let waiters: Vec<_> = self.calls.lock().queue.take_all().collect();
         wake_all(waiters);
@@ -187,9 +187,9 @@ impl CallTable {
     }
 
     /// Stops new calls on the connection and releases its link. The link is released immediately rather than at the
-    /// next call, because there may be no further call and a server that shuts down waits for the connection to close.
+    /// next call, because there may be no further call, and a server that shuts down waits for the connection to close.
     pub(crate) fn retire(&self) {
-        // Set the flag before waking the waiters: a waiter that does not see it would queue again for a slot.
+        // Set the flag before waking the waiters. Otherwise, a waiter could queue again for a slot.
         self.retired.store(true, Ordering::Release);
         self.dismiss_waiters();
         self.retirement.notify_waiters();
@@ -211,8 +211,8 @@ impl CallTable {
     pub(crate) fn set_owner(&self, owner: Weak<dyn ReleaseLink>) {
         let is_first = self.owner.set(owner).is_ok();
         debug_assert!(is_first, "new connection should belong to a single channel");
-        // Pairs with the fence in `retire`: if that call did not see the owner, the connection is seen as retired
-        // below.
+        // Pairs with the fence in `retire`: if `retire` did not see the owner, the check below sees that the connection
+        // is retired.
         fence(Ordering::SeqCst);
         if self.is_retired() {
             self.retire(); // The connection was retired before it had an owner.
@@ -223,7 +223,7 @@ impl CallTable {
     pub(crate) async fn retired(&self) {
         loop {
             let mut changed = pin!(self.retirement.notified());
-            // Register before the flag is checked, so that a notification in between is not missed.
+            // Register before checking the flag, so that a notification in between is not missed.
             changed.as_mut().enable();
             if self.retired.load(Ordering::Acquire) {
                 return;
@@ -234,15 +234,14 @@ impl CallTable {
 
     /// Fails all calls with `status` because the connection has closed; see [`Calls::end`].
     pub(crate) fn end(&self, status: Status) {
-        // Retire first, so that callers which are woken and retry choose another connection.
+        // Retire first, so that woken callers that retry choose another connection.
         self.retire();
         let wake = self.calls.lock().end(status);
         wake_all(wake);
     }
 }
 
-/// Wakes all callers even if a waker panics. Such a panic is a bug of that waker and must not affect other callers or
-/// the connection.
+/// Wakes all callers, even if a waker panics. A bug in one waker must not affect other callers or the connection.
 pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     let mut wakers = wakers.into_iter();
     while catch_unwind(AssertUnwindSafe(|| wakers.by_ref().for_each(Waker::wake))).is_err() {

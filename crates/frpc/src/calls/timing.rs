@@ -1,7 +1,7 @@
 //! Duration measurement of calls on the connections of a load-balanced channel. Only one call at a time is measured, so
 //! that the cost is negligible.
 //!
-//! The measured call has a state of its own in the table. Other calls therefore need no additional check.
+//! The measured call has a separate state in the table, so that other calls need no additional check.
 
 use super::{CallTicket, Calls, State};
 use crate::calls::events::{MeasuredEnd, ServerEvent, ServerObserver};
@@ -9,8 +9,8 @@ use crate::clock;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Minimum duration of a measured call for measuring the next call too. Shorter calls are measured rarely, because a
-/// measurement costs as much as choosing a connection and provides little information.
+/// If a measured call takes at least this long, the next call is measured too. Shorter calls are measured rarely,
+/// because a measurement costs as much as choosing a connection and provides little information.
 const QUICK: Duration = Duration::from_millis(1);
 
 /// Measurement of call durations on a connection, one call at a time. Used to choose among servers.
@@ -26,8 +26,8 @@ struct TimedCall {
     started: Instant,
     /// Outcome of the measured call. Set until the end of the driver poll in which it ended.
     end: Option<MeasuredEnd>,
-    /// Value to which `next_deadline` is restored after the measurement. `None` if another call may start before that,
-    /// because the value would be outdated; see [`Calls::end_timed`].
+    /// Value of `next_deadline` to restore after the measurement. `None` if another call may start before that, which
+    /// would make the value outdated; see [`Calls::end_timed`].
     next: Option<Option<Instant>>,
 }
 

@@ -1,4 +1,4 @@
-//! Attempts of unary calls on a connection: waiting for the reply, and reasons of failures.
+//! Attempts of unary calls on a connection: waiting for the reply, and handling failures.
 
 use crate::calls::failures::expired;
 use crate::calls::observed::EndedCall;
@@ -59,7 +59,7 @@ impl Failure {
         Box::new(Self { status, sent, observed: None })
     }
 
-    /// Returns whether another attempt may follow although this one was sent. In contrast to
+    /// Returns whether another attempt may follow although this one was sent. Unlike
     /// [`may_be_retried`](Self::may_be_retried), this includes calls sent before the server announced its limits.
     fn may_be_followed(&self) -> bool {
         self.may_be_retried() || matches!(self.sent, SentState::Early { .. })
@@ -71,7 +71,7 @@ impl Failure {
     }
 }
 
-/// Message of a reply with its type erased.
+/// Type-erased message of a reply.
 pub(crate) type AnyReply = Box<dyn Any + Send>;
 
 /// Function pointers for the reply type of a call. They allow the retry code to be compiled once for all methods.
@@ -122,8 +122,8 @@ struct SentCall {
     is_observed: bool,
 }
 
-/// Outcome of a call that failed or whose reply is long, compressed or in another wire layout. Boxed to keep the future
-/// of ordinary calls small.
+/// Outcome of a call that failed, or has a reply that is long, compressed or in another wire layout. Boxed to keep the
+/// future of ordinary calls small.
 struct RareEnding {
     ticket: CallTicket,
     ended: CallOutcome<()>,
@@ -167,7 +167,7 @@ impl SentCall {
     /// Counts the end of a call and reports it to its observer.
     fn observe_end(&self, code: Code, over: &EndedCall) {
         self.link.calls.calls.lock().count(self.method, code, over);
-        // Notify without the lock, because an observer may make calls, which lock the table.
+        // Notify outside of the lock, because an observer may make calls, which lock the table.
         self.notify_end(over.tracked.token, code, over.tracked.sizes);
     }
 
@@ -178,8 +178,8 @@ impl SentCall {
         }
     }
 
-    /// Returns whether a call that a load-balanced server rejected may be sent to another server. Only calls of
-    /// idempotent methods may be.
+    /// Returns whether a call that a load-balanced server rejected may be sent to another server, which requires an
+    /// idempotent method.
     fn refused(&self, code: Code, until: Option<Instant>) -> SentState {
         match code {
             Code::Unavailable if self.method.idempotent && self.link.calls.is_of_fleet() => {
@@ -205,7 +205,7 @@ impl SentCall {
             }
             (None, CallOutcome::Disconnected { status, until }) => (status, SentState::Disconnected { until }),
             (None, CallOutcome::Expired) => {
-                // Cancel the call, because the expiry of its deadline does not free its slot.
+                // Cancel the call, because an expired deadline does not free its slot.
                 self.link.abandon(ticket);
                 (self.expired(), SentState::Answered)
             }
@@ -224,7 +224,7 @@ impl SentCall {
         failure
     }
 
-    /// Cancels a call whose caller no longer awaits the reply.
+    /// Cancels a call that its caller no longer awaits.
     #[cold]
     fn give_up(&self, ticket: CallTicket) {
         // Take the record before the slot is freed, because the next call in the slot replaces it.
@@ -279,8 +279,7 @@ impl<B: Message> Future for InFlight<B> {
                     Body::Copied(body) => {
                         reply = body::whole_reply(body, call.link.nesting);
                         if reply.is_none() {
-                            // Copy the reply, so that decompression and translation do not delay other calls by holding
-                            // the lock.
+                            // Copy the reply, so that the lock is not held during decompression and translation.
                             unread = Some(Bytes::copy_from_slice(body));
                         }
                     }

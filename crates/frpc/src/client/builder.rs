@@ -61,7 +61,8 @@ impl Channel {
     /// calls then fail with [`Unavailable`](crate::Code::Unavailable).
     ///
     /// # Errors
-    /// If the TLS handshake fails or services conflict. Both require a builder, so this function never fails.
+    /// If the TLS handshake fails or services conflict. Without a builder, neither is configured, so this function
+    /// never fails.
     ///
     /// # Cancel safety
     /// Dropping the future cancels the attempt and drops the transport.
@@ -170,9 +171,8 @@ impl ChannelBuilder {
     }
 
     /// Adds a middleware around the calls of the channel, inside of the existing ones; see also
-    /// [`Channel::with_middleware`]. It does not apply to the calls of services that this channel
-    /// [offers](Self::add_service). These have their own middleware:
-    /// `add_service(AgentServer::new(agent).with_middleware(…))`.
+    /// [`Channel::with_middleware`]. It does not apply to services that this channel [offers](Self::add_service). These
+    /// have their own middleware: `add_service(AgentServer::new(agent).with_middleware(…))`.
     pub fn middleware(mut self, middleware: impl Middleware) -> Self {
         self.chain.push(middleware);
         self
@@ -181,8 +181,8 @@ impl ChannelBuilder {
     /// Sets the default timeout of calls. It is also sent to the server as their deadline. If this method is not called,
     /// calls time out at the client after 30 s, and the server receives no deadline.
     ///
-    /// For streaming calls, the timeout separately limits the wait until the first message can be sent, and the wait
-    /// for a single reply after the last message. Streams have no time limit unless the request has a timeout.
+    /// For streaming calls, the timeout limits two waits separately: until the first message can be sent, and for a
+    /// single reply after the last message. The stream itself has no time limit, unless the request has a timeout.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         (self.options.timeout, self.options.sends_timeout) = (Some(timeout), true);
         self
@@ -216,9 +216,9 @@ impl ChannelBuilder {
         self
     }
 
-    /// Makes [`connect`](Self::connect) and [`connect_lazy`](Self::connect_lazy) accept URIs, which existing settings
-    /// may contain: `http://host:port` on channels without TLS, and `https://host:port` on channels with TLS. The
-    /// channel calls a native server at the host and port, like for an address without a scheme.
+    /// Makes [`connect`](Self::connect) and [`connect_lazy`](Self::connect_lazy) accept URIs, for example from existing
+    /// configuration files: `http://host:port` on channels without TLS, and `https://host:port` on channels with TLS.
+    /// The scheme has no other effect: the channel calls a native server at the host and port.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -255,8 +255,8 @@ impl ChannelBuilder {
         Err(frisbee::Error::Connect { address, source })
     }
 
-    /// Sets how long an unsent call waits for a lost connection to be replaced. Defaults to 5 s. After this time, or at
-    /// once if it is zero, the call fails, but reconnecting continues for later calls.
+    /// Sets how long an unsent call waits for a lost connection to be replaced. Defaults to 5 s. After this time
+    /// (immediately, if it is zero), the call fails, but reconnecting continues for later calls.
     ///
     /// If the server uses another protocol, the call fails immediately with an error that names the protocol. The
     /// server is not dialled again for 1 to 2 s.
@@ -285,11 +285,11 @@ impl ChannelBuilder {
     ///
     /// At most 2 % of these calls are hedged. Each hedge also takes one retry from the budget described at
     /// [`attempts_max`](Self::attempts_max), which limits the additional load on overloaded servers. The 99th
-    /// percentile of the call duration is a good value. Zero hedges at once.
+    /// percentile of the call duration is a good value. Zero sends both attempts immediately.
     ///
-    /// Observers see a single call, whose second attempt is reported as a [retry](crate::observe::Observer::retry).
-    /// Both attempts have the same deadline and metadata. A call that may be hedged allocates its future and a timer.
-    /// Calls of a channel to a single server are never hedged.
+    /// Observers see a single call and its second attempt as a [retry](crate::observe::Observer::retry). Both attempts
+    /// have the same deadline and metadata. A call that may be hedged allocates its future and a timer. Calls of a
+    /// channel to a single server are never hedged.
     pub fn hedge_after(mut self, time: Duration) -> Self {
         self.hedge_after = Some(time);
         self
@@ -333,10 +333,10 @@ impl ChannelBuilder {
     /// continues over the socket if the server does not accept.
     ///
     /// With the feature `grpc`, the addresses `grpc://host:port`, `grpcs://host:port` and `grpc+unix:path` select gRPC
-    /// servers, whose clients are generated with `protobuf(true)`. The channel makes up to four connections to the
-    /// server, and sends calls again that the server did not process. Calls fail if no connection can be made. All
-    /// failures of a streaming call are reported by its stream. A response has the trailing metadata in its extensions,
-    /// as [`Trailers`](crate::Trailers) or [`LateTrailers`](crate::LateTrailers).
+    /// servers. Clients for them are generated with `protobuf(true)`. The channel makes up to four connections to the
+    /// server, and resends calls that the server did not process. Calls fail if no connection can be made. All failures
+    /// of a streaming call are reported by its stream. A response has the trailing metadata in its extensions, as
+    /// [`Trailers`](crate::Trailers) or [`LateTrailers`](crate::LateTrailers).
     ///
     /// ```
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -429,8 +429,8 @@ impl ChannelBuilder {
     }
 
     /// Creates a channel to a gRPC server over the transports of a [connector](Self::connect_with_connector), without
-    /// connecting. `address` is the host and port that the calls name, preceded by `https://` if the transports have
-    /// TLS. The connector must enforce its own timeout.
+    /// connecting. `address` is the authority (host and port) of the calls, preceded by `https://` if the transports
+    /// use TLS. The connector must enforce its own timeout.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -515,7 +515,7 @@ impl ChannelBuilder {
         self.connect_using(Dialler::transport(io)).await
     }
 
-    /// Connects by `dialler`. The future is boxed so that the client's code is not compiled again in each program.
+    /// Connects with `dialler`. The future is boxed, so that the client's code is not compiled again in each program.
     fn connect_using(mut self, dialler: Dialler) -> BoxFuture<'static, Result<Channel, Error>> {
         Box::pin(async move {
             let offer = self.offer()?;

@@ -20,12 +20,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// Timeout below which the clock is read for each call. Calls with longer timeouts share one reading per poll of the
-/// driver, which may be slightly outdated on a busy runtime.
+/// Timeout below which each call reads the clock. Calls with longer timeouts share one reading per poll of the driver,
+/// which may be slightly outdated on a busy runtime.
 const EXACT_BELOW: Duration = Duration::from_secs(10);
 
-/// Default timeout of calls and of opening streams. A timeout is required because a Go server does not reply to a
-/// request that it cannot decode. Calls within a data centre normally take much less. Not sent to the server.
+/// Default timeout of calls and of opening streams, much longer than calls within a data centre normally take. It is
+/// required because a Go server does not reply to a request that it cannot decode. Not sent to the server.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Options of a call: the timeout, and whether a lossy encoding is an error.
@@ -161,7 +161,7 @@ impl<'a> PendingCall<'a> {
     /// mailbox must not be held.
     #[cold]
     fn release_slot(link: &Link, unsent: NotSent) -> NotSent {
-        // Skip this if the call table is full, because the wake-up would reach this caller again and again.
+        // If the call table is full, no slot was released, and this caller would be woken again and again.
         if matches!(unsent, NotSent::Failed(_) | NotSent::Unclear) {
             link.calls.with(|_| ());
         }
@@ -208,8 +208,8 @@ impl<'a> PendingCall<'a> {
         self.put(calls, message, link, outbox, (caller, place), form)
     }
 
-    /// Implements [`write`](Self::write) for servers that accept compressed messages, and for those that are not known
-    /// to be native. Compiled once for all methods, whose own code covers only the most frequent case.
+    /// Implements [`write`](Self::write) for servers that accept compressed messages or are not known to be native.
+    /// Compiled once for all methods; only the most frequent case is compiled for each method.
     #[inline(never)]
     fn write_as(
         &self,
@@ -277,7 +277,7 @@ impl<'a> PendingCall<'a> {
         if calls.times_next {
             calls.time(ticket, until.zip(*timeout).and_then(|(until, timeout)| until.checked_sub(timeout)));
         }
-        // Encode without the lock of the call table, so that replies to other calls are not delayed. The mailbox stays
+        // Release the call table while encoding, so that replies to other calls are not delayed. The mailbox stays
         // locked.
         drop(calls);
         let before = outbox.len();
@@ -285,8 +285,8 @@ impl<'a> PendingCall<'a> {
             Form::Extended => self.prefix(timeout.filter(|_| *sends_timeout)),
             Form::Flat => PrefixFields::default(),
         };
-        // Before the server has announced its limit, apply the lowest limit of any server, because a longer packet
-        // could cause the server to close the connection.
+        // Before the server has announced its limit, apply the lowest possible limit, because a server closes the
+        // connection if a packet is too long.
         let limit = outbox.limit();
         if form.is_early {
             outbox.set_limit(limit.min(BODY_MAX_LEAST));

@@ -33,15 +33,15 @@ use tokio::time::Instant;
 ///
 /// Clones share the connection. If the number of calls in flight reaches 16 384 or the limit of the server, further
 /// calls wait. A connection is replaced when it is lost or its server begins to shut down. Unsent calls are then sent
-/// on the new connection. Calls that were already sent fail with a status that [may have run](Status::may_have_run),
-/// except for unary calls of methods that are declared idempotent by `idempotency_level`. These are retried after a
-/// short delay; see [`attempts_max`](crate::ChannelBuilder::attempts_max). No other call is sent twice.
+/// on the new connection. Calls that were already sent fail with a status that [may have run](Status::may_have_run).
+/// Only unary calls of methods that are declared idempotent (`idempotency_level`) are retried after a short delay; see
+/// [`attempts_max`](crate::ChannelBuilder::attempts_max). No other call is sent twice.
 ///
 /// The crate `frpc-balance` provides channels to several servers, with a connection to each.
 ///
 /// A channel owns its connections. They are closed when the last clone, call and stream of the channel is dropped, or
 /// when the channel is [closed](Self::close) and its calls and streams have ended. In contrast, a [`Connection`] is a
-/// non-owning handle, whose drop does not close the connection.
+/// non-owning handle: dropping it does not close the connection.
 ///
 /// ```
 /// use samples::greeter::{GreeterClient, Name};
@@ -75,13 +75,14 @@ pub struct Channel {
 pub(crate) struct Layers {
     /// Middleware that wraps the calls of the channel.
     pub(crate) chain: Option<Arc<Chain>>,
-    /// If set, unary calls request a connection hand-off, whose transport is stored in this slot.
+    /// If set, unary calls request a connection hand-off and store the transport in this slot.
     pub(crate) handed: Option<(HandOffSlot, hand_off::MakeCall)>,
-    /// Observed call whose middleware makes the calls of this channel. Those calls are then not observed individually.
+    /// Set if middleware makes the calls of this channel: the observed call that the middleware wraps. The calls are
+    /// then not observed individually.
     pub(crate) observed: Option<CallStart>,
     /// Whether idempotent calls may be hedged, that is, also sent to a second server.
     pub(crate) hedges: bool,
-    /// Whether calls are made by gRPC.
+    /// Whether calls use gRPC.
     pub(crate) is_grpc: bool,
 }
 
@@ -119,7 +120,7 @@ impl LoadSource for ChannelShared {
 impl Channel {
     /// Creates a channel that makes calls on an existing connection, regardless of which end has dialled it.
     ///
-    /// Servers use this to call services that a client offers by
+    /// Servers use this to call services that a client offers with
     /// [`ChannelBuilder::add_service`](crate::ChannelBuilder::add_service): in a handler through [`Request::channel`],
     /// or in [`ServerBuilder::on_connect`](crate::ServerBuilder::on_connect). The generated clients are the same. All
     /// channels of a connection share its limit of calls in flight. Calls fail with
@@ -183,8 +184,8 @@ impl Channel {
     }
 
     /// Keeps the channel connected. If the connection is lost or its server begins to shut down, it is replaced
-    /// immediately, with exponential backoff after failures. Otherwise it is only replaced by the next call. Use this
-    /// for clients that receive more calls than they make. Channels to several servers always stay connected.
+    /// immediately, with exponential backoff after failures. Without this, only the next call replaces it. Use this for
+    /// clients that receive more calls than they make. Channels to several servers always stay connected.
     ///
     /// The future completes when the channel is [closed](Self::close). If the channel was [created from a
     /// connection](Self::from_connection), the future also completes when that connection has ended. It never completes
@@ -267,7 +268,7 @@ impl Channel {
     pub(crate) fn observe(&self, method: &Method, kind: CallKind, start: Option<CallStart>) -> Option<ObservedCall> {
         let observer = self.inner.observer.as_ref()?;
         if self.layers.as_ref().is_some_and(|layers| layers.observed.is_some()) {
-            return None; // The call around the middleware is observed instead.
+            return None; // The call around the middleware is already observed.
         }
         let method_observer = observer.method_observer(ObservedMethod::new(CallSide::Client, *method, kind));
         Some(match start {
@@ -304,8 +305,8 @@ impl Channel {
         picker.downcast_ref()
     }
 
-    /// Returns the options of a call whose request has the timeout `own`. If a handler makes the call, its deadline
-    /// also limits the call.
+    /// Returns the options of a call with the request timeout `own`. If a handler makes the call, the handler's
+    /// deadline also limits it.
     pub(crate) fn options(&self, own: Option<Duration>) -> CallOptions {
         let CallOptions { timeout, sends_timeout, strict } = self.inner.options;
         CallOptions {

@@ -1,4 +1,4 @@
-//! Establishment of connections. Attempts continue as long as a caller waits for a connection.
+//! Connects to a server. Attempts continue while a caller waits for a connection.
 
 #[cfg(test)]
 mod tests;
@@ -26,22 +26,22 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// Maximum delay after the first failed connection attempt. It doubles with each further failure. The actual delay is
+/// Maximum delay after the first failed connection attempt, doubled with each further failure. The actual delay is
 /// random, so that clients do not all reconnect at the same time when a server returns.
 const PAUSE_FIRST: Duration = Duration::from_millis(20);
 
-/// Limit to which the maximum delay between connection attempts grows.
+/// Upper bound of the delay between connection attempts.
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 
 /// Minimum lifetime of a connection on which no call was answered. If the server closes such a connection earlier, the
-/// attempt counts as failed. Equal to the longest delay, so that the server is dialled no more often than a server that
+/// attempt counts as failed. Equal to the longest delay, so that such a server is not dialled more often than one that
 /// does not listen.
 const LASTS_MIN: Duration = PAUSE_MAX;
 
 pub(crate) const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 
-/// A new connection and the time at which it was established. The lifetime of the connection determines whether the
-/// attempt counts as a failure.
+/// A new connection, with the time at which it was established. Its lifetime determines whether the attempt counts as a
+/// failure.
 struct MadeConnection {
     at: Instant,
     connection: Connection,
@@ -54,7 +54,7 @@ type FirstOutcome = oneshot::Sender<Result<(), frisbee::Error>>;
 /// Establishes the connections of a channel.
 ///
 /// Attempts are made by a task in the channel's runtime, so that a caller that is not polled does not delay others.
-/// When no caller waits any more, the current attempt is completed, but no further one is started.
+/// When no caller waits any more, the current attempt is completed, but no other is started.
 pub(crate) struct ConnectTask {
     factory: LinkFactory,
     pub(crate) dialler: Dialler,
@@ -130,7 +130,7 @@ impl ConnectTask {
         receiver.await.unwrap_or_else(|_| Err(self.broken_off(RUNTIME_ENDED)))
     }
 
-    /// Returns the error of an aborted connection attempt. `why` is the reason.
+    /// Returns the error of an aborted connection attempt.
     fn broken_off(&self, why: &str) -> frisbee::Error {
         frisbee::Error::Connect { address: self.dialler.name.clone(), source: io::Error::other(why) }
     }
@@ -168,7 +168,7 @@ impl ConnectTask {
         let _waiter = WaiterCount::new(self);
         loop {
             let mut changed = pin!(self.changed.notified());
-            // Register before the current connection is checked, so that a change in between wakes this task.
+            // Register before checking the current connection, so that a change in between wakes this task.
             changed.as_mut().enable();
             if let Some(link) = current_link(&self.current) {
                 return Ok(link);
@@ -303,8 +303,9 @@ impl ConnectTask {
         }
     }
 
-    /// Records an attempt that established no connection. While the process is out of file descriptors, the delay does
-    /// not grow, because such attempts do not burden the server and calls can succeed as soon as a descriptor is free.
+    /// Records an attempt that established no connection. The delay does not grow while the process is out of file
+    /// descriptors, because such attempts do not burden the server, and the next one may succeed as soon as a
+    /// descriptor is free.
     fn fail_dial(&self, error: &frisbee::Error) {
         if let frisbee::Error::Connect { source, .. } = error
             && is_out_of_descriptors(source)
@@ -324,7 +325,7 @@ impl ConnectTask {
     /// Stops connecting because the channel was dropped or closed.
     pub(crate) fn stop(&self) {
         let task = self.progress.lock().task.take();
-        // Abort without the lock, because it may drop the connection attempt, which may run user code.
+        // Abort outside of the lock, because this may drop the connection attempt, which may run user code.
         if let Some(task) = task {
             task.abort();
         }
@@ -332,7 +333,7 @@ impl ConnectTask {
     }
 }
 
-/// Next step of the task that establishes a channel's connections.
+/// Next step of the connection task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum NextStep {
     /// The task ends because there is a connection, no caller waits, or no connection can be established.
@@ -341,7 +342,7 @@ enum NextStep {
     Attempt,
 }
 
-/// Future of the connection task. Its drop records whether the runtime has dropped the task before completion.
+/// Future of the connection task. When dropped before completion, it records that the runtime has dropped the task.
 struct Task {
     making: Arc<ConnectTask>,
     is_over: bool,
@@ -401,8 +402,8 @@ struct FailedSetup {
 
 /// Returns the reason why a closed connection counts as a failed attempt, or `None` if it counts as a success. An
 /// attempt fails if its connection closed before the kind of the server was known, or soon and without answering a
-/// call. Otherwise a peer that accepts connections and closes them, such as a load balancer without backends, would be
-/// dialled without any delay.
+/// call. Otherwise, a peer that accepts connections and immediately closes them, such as a load balancer without
+/// backends, would be dialled without any delay.
 fn failed_setup(made: &MadeConnection) -> Option<FailedSetup> {
     let connection = &made.connection;
     let (reason, is_misdirected) = match connection.close_reason() {

@@ -18,7 +18,7 @@ pub(crate) struct Current {
 impl ReleaseLink for CurrentLink {
     fn release_link(&self, calls: &CallTable) {
         let link = self.lock().link.take_if(|link| std::ptr::eq(&*link.calls, calls));
-        drop(link); // May close the connection, so the lock must not be held.
+        drop(link); // Outside of the lock, because this may close the connection.
     }
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn current_link(shared_link: &CurrentLink) -> Option<Arc<Link>> {
         Some(_) => {
             let retired = current.link.take();
             drop(current);
-            drop(retired); // May close the connection, so the lock must not be held.
+            drop(retired); // Outside of the lock, because this may close the connection.
             None
         }
         None => None,
@@ -42,7 +42,7 @@ pub(crate) fn replace_link(shared_link: &Arc<CurrentLink>, link: Link) {
     let calls = link.calls.clone();
     let mut current = shared_link.lock();
     if current.is_closed {
-        // Release the lock before the new link is dropped on return, because the drop closes the connection.
+        // Release the lock before the new link is dropped on return, because this closes the connection.
         drop(current);
         return;
     }

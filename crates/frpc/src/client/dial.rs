@@ -24,10 +24,10 @@ pub(crate) struct Dialler {
     dial: Box<dyn Fn(ClientBuilder, Endpoint) -> Dialling + Send + Sync>,
 }
 
-/// Returns whether an address has a scheme of gRPC.
+/// Returns whether an address has a gRPC scheme.
 pub(crate) fn is_grpc(address: &str) -> bool {
     let is_port = |rest: &str| rest.parse::<u16>().is_ok();
-    // A host may be named `grpc`.
+    // `grpc` may also be the name of a host.
     address.starts_with("grpc")
         && matches!(address.split_once(':'), Some(("grpc" | "grpcs" | "grpc+unix", rest)) if !is_port(rest))
 }

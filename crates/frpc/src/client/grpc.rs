@@ -3,12 +3,12 @@
 //!
 //! # Decisions
 //!
-//! **Local calls wait for a stream, but calls of remote callers do not.** If calls of remote callers waited, a gateway
-//! would hold memory for its callers without limit. One caller could also exhaust the streams of the server. On each
-//! connection, the calls of a remote caller hold at most half of the streams that others leave free. Unread replies
-//! hold only the windows of their streams, because the core returns the connection's credit on arrival.
+//! **Local calls wait for a stream, but calls on behalf of remote callers do not.** Otherwise, the memory of waiting
+//! calls in a gateway would be unlimited. To prevent one remote caller from exhausting the streams of a server, its
+//! calls may hold at most half of the streams that other callers leave free on each connection. Unread replies only use
+//! up the windows of their streams, because the core returns the connection's credit on arrival.
 //!
-//! **Calls fail while connecting is paused**, like gRPC calls that do not wait for a connection.
+//! **Calls fail while connecting is paused**, like gRPC calls without "wait for ready".
 
 pub(crate) mod calls;
 mod link;
@@ -49,15 +49,15 @@ use tokio::task::JoinHandle;
 /// Length of the prefix before a gRPC message: a byte of flags and a length of four bytes.
 const PREFIX: usize = 5;
 
-/// Maximum number of open connections to a gRPC server. Another connection is opened when a caller may open no stream
+/// Maximum number of open connections to a gRPC server. Another connection is opened if a caller may not open a stream
 /// on the existing ones.
 const LINKS_MAX: usize = 4;
 
 /// Maximum number of times that a call is sent. It is sent again if the server has not processed it.
 const ATTEMPTS_MAX: usize = 3;
 
-/// Maximum delay after the first failed connection, and the limit to which this maximum grows. The actual delay is at
-/// least half of the current maximum.
+/// Maximum delay after the first failed connection, and its upper bound after further failures. The actual delay is
+/// random, and at least half of the current maximum.
 const PAUSE_FIRST: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
@@ -82,7 +82,7 @@ type Connect = dyn Fn() -> BoxFuture<'static, io::Result<Transport>> + Send + Sy
 #[derive(Clone)]
 pub(crate) struct GrpcLinks(Arc<Shared>);
 
-/// A gRPC server, as named by errors and by requests.
+/// Names of a gRPC server, for errors and for requests.
 pub(crate) struct GrpcServer {
     name: String,
     is_tls: bool,
@@ -96,7 +96,7 @@ impl GrpcServer {
         Self { name: name.to_owned(), is_tls, authority: authority.into(), server_name: Arc::default() }
     }
 
-    /// Creates the server behind a connector, whose name may be any text.
+    /// Creates the server behind a connector. `name` is an arbitrary text for errors.
     pub(crate) fn over_connector(name: &str) -> Self {
         let is_host = !name.starts_with("unix") && Client::check_address(name).is_ok();
         Self::new(name, false, if is_host { name } else { "localhost" })
@@ -109,7 +109,8 @@ struct Shared {
     keepalive: Keepalive,
     connect: Box<Connect>,
     runtime: Handle,
-    /// Reports events of the server to a picker, and measures calls. The calls themselves are not in this table.
+    /// Call table, which only measures calls and reports events of the server to the picker. The calls themselves are
+    /// not in it.
     calls: Arc<CallTable>,
     pool: Mutex<Pool>,
     changes: Arc<Changes>,
@@ -179,7 +180,7 @@ fn poll_send(
     task: &mut Context<'_>,
 ) -> Poll<()> {
     loop {
-        // Take the next message only when it can be sent, because it could not be put back.
+        // Take the next message only when it can be sent, because it cannot be put back.
         if ready!(call.poll_writable(task)).is_err() {
             return Poll::Ready(());
         }
@@ -231,7 +232,7 @@ impl GrpcLinks {
         }))
     }
 
-    /// Creates the connections to the server at an address, which may have a scheme of gRPC.
+    /// Creates the connections to the server at an address, which may have a gRPC scheme.
     ///
     /// # Errors
     /// If the address is invalid, or its scheme contradicts the TLS settings.
@@ -315,7 +316,7 @@ impl GrpcLinks {
     pub(crate) async fn connect(&self) -> Result<(), frisbee::Error> {
         loop {
             let mut changed = pin!(self.0.changes.links.notified());
-            // Register before the state is checked, so that a change in between wakes this task.
+            // Register before checking the state, so that a change in between wakes this task.
             changed.as_mut().enable();
             {
                 let pool = &mut *self.0.pool.lock();
@@ -337,7 +338,7 @@ impl GrpcLinks {
         let mut has_connected = false;
         loop {
             let mut changed = pin!(self.0.changes.links.notified());
-            // Register before the state is checked, so that a change in between wakes this task.
+            // Register before checking the state, so that a change in between wakes this task.
             changed.as_mut().enable();
             let retry_at = {
                 let pool = &mut *self.0.pool.lock();
@@ -436,7 +437,7 @@ impl Shared {
         &self.server.authority
     }
 
-    /// Returns the failure of a call for which no stream could be opened. Another server of a fleet may accept it.
+    /// Returns the failure of a call that could not open a stream. Another server of the fleet may accept it.
     fn unsent(&self, status: Status) -> Failed {
         let is_unreachable = status.code() == Code::Unavailable && self.calls.is_of_fleet();
         (status, if is_unreachable { SentState::No } else { SentState::Never })
@@ -464,7 +465,7 @@ impl Shared {
         }
         for (key, value) in call.metadata.iter().filter(|(key, _)| !OF_REQUEST.contains(key)) {
             match key {
-                // Skip the metadata's `traceparent` if the call has a trace context, which was added above.
+                // Skip this `traceparent` if the call has a trace context, which was added above.
                 "traceparent" if call.trace.is_some() => {}
                 _ if key.ends_with("-bin") => head.push(key, status::BASE64.encode(value)),
                 // Send secrets as never-indexed literals, so that HPACK does not keep them in its dynamic table.
@@ -486,7 +487,7 @@ impl Shared {
         let mut has_waited = false;
         loop {
             let mut changed = pin!(self.changes.calls.notified());
-            // Register before the state is checked, so that a change in between wakes this task.
+            // Register before checking the state, so that a change in between wakes this task.
             changed.as_mut().enable();
             let dials = {
                 let pool = &mut *self.pool.lock();
@@ -521,8 +522,8 @@ impl Shared {
             changed.await;
             has_waited = true;
             let pool = self.pool.lock();
-            // Fail only if a dial has ended during the wait: an earlier error says nothing about the server's present
-            // state.
+            // Fail only if an attempt to connect has ended during the wait, because the server may have recovered from
+            // earlier errors.
             if pool.dials != dials
                 && (pool.links.is_empty() || caller.is_some())
                 && let Some(error) = &pool.dial_error
@@ -532,7 +533,7 @@ impl Shared {
         }
     }
 
-    /// Starts a connection attempt, unless one is in progress. The attempt continues if its caller is dropped.
+    /// Starts a connection attempt, unless one is in progress. The attempt continues if the caller is dropped.
     fn dial(self: &Arc<Self>, pool: &mut Pool) {
         if std::mem::replace(&mut pool.is_dialling, true) {
             return;
@@ -540,7 +541,7 @@ impl Shared {
         let links = self.clone();
         self.runtime.spawn(async move {
             let connecting = links.clone();
-            // Catch panics of the connector, because they must not end the task.
+            // Catch panics of the connector. Otherwise, this task could not record the failure.
             let opened = ParkedFuture::new(async move {
                 let Shared { runtime, changes, keepalive, .. } = &*connecting;
                 Link::open((connecting.connect)().await?, runtime, changes.clone(), *keepalive).await
@@ -577,8 +578,8 @@ impl Shared {
 
 impl Pool {
     /// Removes connections that accept no more calls. Pauses connecting after the second consecutive connection without
-    /// a reply. The first such connection is ignored, because the server may have begun to shut it down just before the
-    /// call. The call is then immediately repeated on another connection.
+    /// a reply. The first one is ignored, because the server may have begun to shut it down just before the call, which
+    /// is then immediately repeated on another connection.
     fn remove_closing(&mut self) {
         let mut failed = None;
         self.links.retain(|link| {
@@ -628,8 +629,8 @@ fn after(start: Instant, time: Duration) -> Instant {
     start.checked_add(time).unwrap_or_else(|| start + link::FAR)
 }
 
-/// Converts a cancellation by the server to a timeout if the call's deadline explains the cancellation. Servers cancel
-/// late calls, in some cases shortly before the deadline has passed at the client.
+/// Converts a cancellation by the server to a timeout if the call's deadline explains it. Servers cancel late calls, in
+/// some cases slightly before the deadline at the client.
 fn explain(status: Status, deadline: Option<Instant>, authority: &str) -> Status {
     if status.code() == Code::Cancelled && deadline.is_some_and(|deadline| now() >= deadline) {
         return Status::deadline_exceeded(format!("the deadline passed before {authority} answered"));

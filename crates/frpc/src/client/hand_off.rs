@@ -18,7 +18,7 @@ use frisbee::{Connection, HandOffAccepted, HandOffError, PacketId};
 use polyglot::{Form, Message};
 use std::time::Instant;
 
-/// Makes a call that requests a connection hand-off. The future is boxed so that it is compiled once rather than for
+/// Makes a call that requests a connection hand-off. The future is boxed, so that it is compiled once rather than for
 /// each method.
 pub(crate) fn call<'a>(
     channel: &'a Channel,
@@ -46,13 +46,13 @@ pub(crate) fn call<'a>(
 pub(crate) type MakeCall =
     for<'a> fn(&'a Channel, PendingCall<'a>, &'a AnyMessage, ReadReply, &'a HandOffSlot) -> BoxedCall<'a, AnyReply>;
 
-/// Function that decodes a reply, which is an instance of [`read_reply`].
+/// Function that decodes a reply, an instance of [`read_reply`].
 pub(crate) type ReadReply = fn(&Bytes, Reading<'_>, &Connection) -> Result<Response<AnyReply>, Status>;
 
-/// Options for decoding a reply, with the translation of its message if the peer uses another wire layout.
+/// Options for decoding a reply, and the translation of its message if the peer uses another wire layout.
 pub(crate) type Reading<'a> = (DecodeOptions, Option<&'a Translation>);
 
-/// Decodes a reply whose message has type `B`.
+/// Decodes a reply with a message of type `B`.
 pub(crate) fn read_reply<B: Message + Send + 'static>(
     body: &Bytes,
     (reading, translation): Reading<'_>,

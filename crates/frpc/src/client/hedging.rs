@@ -1,5 +1,5 @@
-//! Hedged calls: if the first server does not answer in time, the call is also sent to a second server. The first
-//! answer is used, and the other attempt is cancelled.
+//! Hedged calls: if the first server does not reply in time, the call is also sent to a second server. The first reply
+//! is used, and the other attempt is cancelled.
 
 use crate::client::attempt::{AnyReply, Failure, ReplyReader, SentState};
 use crate::client::call::{CallOptions, PendingCall};
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// Parameters for hedging a slow call, that is, for sending it to a second server too.
+/// Parameters for hedging a slow call.
 #[derive(Clone, Copy)]
 pub(crate) struct Hedge {
     /// Time after which the call is also sent to a second server.
@@ -29,9 +29,9 @@ pub(crate) struct Hedge {
 
 impl Channel {
     /// Makes an attempt on a connection and, if it takes too long, a second attempt at another server. `again` is
-    /// called with the reason. It decides whether a second attempt is made, and returns its trace context. The first
-    /// success or reply of a server is the result. If one attempt fails without a reply, the other attempt determines
-    /// the result. Failed and dropped attempts are recorded in `attempts`.
+    /// called with the reason, decides whether to make a second attempt, and returns its trace context. The first reply
+    /// is the result. If one attempt fails without a reply, the other one determines the result. Failed and dropped
+    /// attempts are recorded in `attempts`.
     ///
     /// # Cancel safety
     /// Dropping the future cancels both attempts.

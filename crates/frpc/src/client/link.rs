@@ -26,13 +26,13 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// Maximum number of cancelled calls without a reply, half of all packet ids. When it is exceeded, the connection is
+/// Maximum number of cancelled calls without a reply, half of all packet ids. When it is reached, the connection is
 /// replaced.
 const ABANDONED_MAX: usize = crate::calls::CALLS_MAX / 2;
 
 /// A connection and its call table, shared by the channel and all calls on the connection. If the channel dialled the
-/// connection, the connection closes when the last reference is dropped. All connections to a gRPC server share one
-/// link.
+/// connection, the connection closes when the last reference is dropped. All connections to the same gRPC server share
+/// one link.
 pub struct Link {
     /// The native connection. `None` if the link is that of a gRPC server.
     pub(crate) connection: Option<Connection>,
@@ -69,7 +69,7 @@ impl Link {
         let backward = !connection.is_dialled();
         let calls = if backward {
             let calls = connection.attachments().get_or_insert::<CallTable>();
-            // If the kind of the peer is unknown, the driver will notify the call table later.
+            // If the kind of the peer is still unknown, the driver will notify the call table later.
             let peer = connection.peer();
             if peer != PeerKind::Unknown {
                 calls.handle_client_known(&peer);
@@ -82,7 +82,7 @@ impl Link {
             end.calls.clone().unwrap_or_else(CallTable::of_nobody)
         };
         if let Some(reason) = connection.close_reason() {
-            calls.end(closed_status(&reason)); // The driver cannot have done this if the table is new.
+            calls.end(closed_status(&reason)); // If the table is new, the driver has not done this.
         }
         let observer = observers.filter(|observers| observers.has_observer()).cloned();
         let (nesting, decompresses) = (end.nesting, end.compression.is_some());
@@ -123,7 +123,7 @@ impl Link {
         }
     }
 
-    /// Creates the link to a gRPC server, over all connections to it.
+    /// Creates the link to a gRPC server, which covers all connections to it.
     #[cfg(feature = "grpc")]
     pub(crate) fn to_grpc(links: GrpcLinks) -> Self {
         Self {
@@ -142,7 +142,7 @@ impl Link {
     /// Returns the native connection.
     ///
     /// # Errors
-    /// If the link leads to a gRPC server. Called by code that requires a native connection.
+    /// If this is the link of a gRPC server.
     pub(crate) fn native(&self) -> Result<&Connection, Status> {
         let missing = || Status::unimplemented("gRPC servers do not support hand-off").not_run();
         self.connection.as_ref().ok_or_else(missing)
@@ -161,8 +161,8 @@ impl Link {
                 debug_assert!(sent.is_ok(), "short packet should be within every limit");
             });
         });
-        // Lock the table again after `send_now` has released the mailbox: `with` wakes the next queued caller, which
-        // may lock the mailbox.
+        // `send_now` has released the mailbox. Only now lock the table by `with`, which wakes the next queued caller,
+        // because that caller may lock the mailbox.
         let cancelled = table.with(|calls| {
             if cancelled.is_err() {
                 calls.abandon(ticket, |_, _| {}); // The connection has closed, so no CANCEL can be sent.
@@ -176,7 +176,7 @@ impl Link {
     }
 
     /// Returns whether unsent calls must use another connection, because this one accepts no new calls. Always `false`
-    /// if the channel does not own the connection, because it cannot be replaced.
+    /// if the channel does not own the connection, because such a connection cannot be replaced.
     pub(crate) fn is_left(&self) -> bool {
         self.calls.is_retired() && !matches!(self.end, LinkEnd::Leave)
     }

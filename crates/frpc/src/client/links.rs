@@ -1,4 +1,4 @@
-//! Connections to one server. One connection at a time is current.
+//! Connections to one server, at most one of which is current.
 //!
 //! # Decisions
 //!
@@ -23,7 +23,7 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// Connections to one server: the current connection, and the source of the next one. Dropping the value stops further
+/// The connections to one server: the current one, and the source of the next one. Dropping the value stops further
 /// connections, and the current one closes once its calls have ended.
 pub struct Links {
     current: Arc<CurrentLink>,
@@ -97,7 +97,7 @@ impl Links {
     pub async fn connect(&self, wait: WaitPolicy) -> Result<Arc<Link>, Status> {
         match &self.source {
             LinkSource::Task(task) => task.connection(wait).await,
-            // The call connects.
+            // The call itself connects.
             #[cfg(feature = "grpc")]
             LinkSource::Grpc(_) => current_link(&self.current).ok_or_else(closed),
             LinkSource::Given => self.current().ok_or_else(|| match is_closed(&self.current) {
@@ -107,7 +107,7 @@ impl Links {
         }
     }
 
-    /// Prevents further calls and connections. The current connection closes once the calls on it have ended.
+    /// Prevents further calls and connections. The current connection closes once its calls have ended.
     pub fn close(&self) {
         let mut current = self.current.lock();
         current.is_closed = true;

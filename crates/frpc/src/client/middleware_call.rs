@@ -1,4 +1,4 @@
-//! Calls within middleware, which are limited by the deadline of the call.
+//! Calls within middleware. The deadline of the call includes the middleware.
 
 use crate::api::BoxedCall;
 use crate::api::middleware::{MethodInfo, PooledCall};
@@ -15,8 +15,8 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// Makes a call within the channel's middleware, if there is any. Both are limited by the deadline of the call. The
-/// future is boxed so that it is compiled only once.
+/// Makes a call within the channel's middleware, if there is any. The deadline of the call limits both. The future is
+/// boxed, so that it is compiled only once.
 pub(crate) fn around<A, B>(
     channel: &Channel,
     about: MethodInfo,

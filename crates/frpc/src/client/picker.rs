@@ -1,9 +1,9 @@
 //! The interface for load balancing: a [`Picker`] chooses the connection for each call of a channel.
 //!
 //! A channel to a single server uses a built-in picker. Other pickers, such as the fleet of the crate `frpc-balance`,
-//! are set by [`ChannelBuilder::connect_picker`](crate::ChannelBuilder::connect_picker). A picker uses its
-//! [`LinkFactory`] to create [`Links`] for each server, which manage the connections to the server. Events of a server
-//! are reported to its [`ServerObserver`].
+//! are set with [`ChannelBuilder::connect_picker`](crate::ChannelBuilder::connect_picker). A picker uses its
+//! [`LinkFactory`] to create [`Links`] for each server, which manage the connections to it. Events of the server are
+//! reported to the [`ServerObserver`] of the links.
 //!
 //! ```
 //! use frpc::observe::ServerLoad;
@@ -78,13 +78,13 @@ pub trait Picker: Any + Send + Sync {
     /// Waits for a connection that accepts a call, limited by the [`WaitPolicy`].
     ///
     /// # Errors
-    /// If no connection becomes available in time, or none can become available. The call counts as not sent.
+    /// If no connection becomes available in time or can become available at all. The call counts as not sent.
     fn connect(&self, wait: WaitPolicy) -> BoxFuture<'_, Result<PickedConnection, Status>>;
 
     /// Returns a connection that calls may use, if there is one.
     fn link(&self) -> Option<Arc<Link>>;
 
-    /// Keeps replacing lost connections even if there are no calls, for as long as that is possible.
+    /// Keeps replacing lost connections even without calls. Completes when this is no longer possible.
     fn stay_connected(&self) -> BoxFuture<'_, ()>;
 
     /// Closes the channel. Later calls must not get a connection.
@@ -113,8 +113,8 @@ pub enum Pick {
 /// A connection that was chosen for a call.
 pub struct PickedConnection {
     pub(crate) link: Arc<Link>,
-    /// Time after which the call is also sent to another server. Set if the call tests whether its server has
-    /// recovered.
+    /// Set if the call tests whether its server has recovered: the time after which the call is also sent to another
+    /// server.
     pub(crate) probe: Option<Duration>,
 }
 
@@ -133,7 +133,7 @@ impl PickedConnection {
     }
 }
 
-/// Limits how long a call waits for a connection.
+/// Limit of how long a call waits for a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct WaitPolicy {
     /// Start of the wait. The channel's reconnect timeout counts from this time.
@@ -200,8 +200,8 @@ impl Link {
         self.calls.calls.lock().time_next();
     }
 
-    /// Returns the number of calls and streams in progress on the connection. References to the link that belong to no
-    /// call are not counted.
+    /// Returns the number of calls and streams in progress on the connection. Other references to the link are not
+    /// counted.
     pub fn in_progress(link: &Arc<Self>) -> usize {
         #[cfg(feature = "grpc")]
         if let Some(links) = &link.grpc {

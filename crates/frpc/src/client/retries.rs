@@ -1,4 +1,4 @@
-//! Budgets that limit additional attempts: retries and hedges.
+//! Budgets that limit additional attempts, which are retries and hedges.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -9,7 +9,7 @@ pub(crate) struct AttemptBudget<const EARNED: u32> {
     hundredths: AtomicU32,
 }
 
-/// Maximum number of attempts in a budget, which is also the initial number.
+/// Maximum and initial number of attempts in a budget.
 pub(crate) const ATTEMPTS: u32 = 10;
 
 impl<const EARNED: u32> AttemptBudget<EARNED> {
@@ -20,8 +20,8 @@ impl<const EARNED: u32> AttemptBudget<EARNED> {
 
     /// Adds the hundredths earned by one call to the budget.
     pub(crate) fn earn(&self) {
-        // The check and the addition are separate, so concurrent calls may exceed the maximum slightly. That permits at
-        // most a few more retries.
+        // The check and the addition are not atomic, so concurrent calls may slightly exceed the maximum. This is
+        // harmless.
         if self.hundredths.load(Ordering::Relaxed) < ATTEMPTS * 100 {
             self.hundredths.fetch_add(EARNED, Ordering::Relaxed);
         }

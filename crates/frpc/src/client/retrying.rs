@@ -21,11 +21,11 @@ use std::time::{Duration, Instant};
 /// a lost connection. A call that has failed on two servers would probably fail on a third.
 pub(crate) const ATTEMPTS_MAX: u32 = 2;
 
-/// Maximum delay before the first retry, which is about the time for replacing a lost connection. The maximum doubles
-/// with each further retry.
+/// Maximum delay before the first retry, about the time it takes to replace a lost connection. Doubled with each
+/// further retry.
 const BACKOFF_FIRST: Duration = Duration::from_millis(10);
 
-/// Limit to which the maximum delay between retries grows.
+/// Upper bound of the delay between retries.
 const BACKOFF_MAX: Duration = Duration::from_secs(1);
 
 /// State of a call's attempts, which determines whether the call is retried.
@@ -36,7 +36,7 @@ pub(crate) struct Attempts {
     /// Status of an earlier attempt that the server may have run. Takes precedence over the status `Unavailable` of a
     /// later attempt.
     ran: Option<Status>,
-    /// Whether an attempt was sent and then dropped without awaiting its reply.
+    /// Whether an attempt was sent, and then dropped before its reply arrived.
     pub(crate) is_cancelled: bool,
 }
 
@@ -110,7 +110,7 @@ impl Channel {
                 if let Some(failed) = failure.take() {
                     self.prepare_retry(*failed, &mut progress).await?;
                 }
-                // Fail if the backoff has used up the timeout, because no time is left for another attempt.
+                // Fail if the backoff has used up the timeout.
                 if until.is_some_and(|until| until <= clock::now()) {
                     return Err(progress.attempts.verdict(out_of_time(), method));
                 }
@@ -152,7 +152,7 @@ impl Channel {
         let (is_retry, max) = (failed.may_be_retried(), self.inner.attempts_max);
         let has_time = || until.is_none_or(|until| clock::now() + attempts.backoff_max() < until);
         let can_continue = if is_retry {
-            // `spend` comes last, so that only a retry that is made uses the budget.
+            // `spend` comes last, so that only an actual retry uses the budget.
             method.idempotent && attempts.may_add(2, max) && has_time() && self.inner.retries.spend()
         } else {
             matches!(failed.sent, SentState::No | SentState::Early { .. }) && attempts.may_add(1, max)
@@ -160,12 +160,12 @@ impl Channel {
         if !can_continue {
             return Err(std::mem::take(attempts).verdict(failed.status, method));
         }
-        // Skip backoff and budget if the call has not run, because another attempt adds no load to the server.
+        // If the call has not run, another attempt needs neither backoff nor budget, because it adds no load.
         if !is_retry {
             attempts.fail(failed);
             return Ok(());
         }
-        *since = None; // The failed attempt had a connection, so the wait starts anew.
+        *since = None; // The failed attempt had a connection, so the next wait for one starts now.
         if let Some(observer) = &self.inner.observer {
             observer.retry(&ObservedMethod::of_unary(method), token, &failed.status, trace);
         }
@@ -188,7 +188,7 @@ impl Channel {
         let first = PendingCall { trace: trace.as_ref(), ..call };
         let Some(hedge) = hedge.filter(|_| attempts.may_add(2, self.inner.attempts_max)) else {
             let sent = AtomicBool::new(false);
-            // Box the attempt like a hedged one, so that its code is compiled only once.
+            // Boxed like a hedged attempt, so that its code is compiled only once.
             return Box::pin(first.attempt(message, reader, link, &sent, &self.inner.runtime)).await;
         };
         let mut next = trace;

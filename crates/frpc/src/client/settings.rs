@@ -1,4 +1,4 @@
-//! Settings of a channel as plain data, for configuration files.
+//! Settings of a channel as a plain struct, for configuration files.
 
 use crate::{Channel, ChannelBuilder};
 use frisbee::{ClientSettings, SettingError};

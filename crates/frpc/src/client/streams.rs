@@ -173,12 +173,12 @@ where
     let mut started = None;
     let OpenedStream { sender, replies, link, connection, .. } = loop {
         let opened = options.open(channel, method, extras.as_deref(), &mut started).await?;
-        // Sending the request may take long, because the server may read slowly.
+        // The server may read slowly, so apply the timeout to sending too.
         let writing = Writing::new(opened.flags, opened.translation.as_deref());
         let sent = options.within(time_left(options.open_until), send::<A>(&opened.sender, &message, writing)).await;
         match sent.map_err(|_| not_delivered())? {
             Ok(()) => break opened,
-            // The connection closed before the server received the request, so the call may use another connection.
+            // The connection closed before the server received the request. Retry on another connection.
             Err(status) if status.code() == Code::Unavailable && opened.connection.is_closed() => {}
             // The server closed the stream. The receiver will report the reason.
             Err(status) if status.code() == Code::Unavailable => break opened,
@@ -187,15 +187,15 @@ where
     };
     // Free the request now, so that a long-lived stream does not hold it in memory.
     drop(message);
-    // Compat servers take the request as the end of this side's messages.
+    // Has no effect with compat servers, which know that no further request follows.
     sender.end();
     keep_link_alive(link, &connection, sender);
     Ok(Response::new(replies.of()))
 }
 
-/// Holds the channel's link until a stream ends. The receiver cannot hold the link, because its messages may be read
-/// much later, and a server that shuts down waits for the connection to close. Spawned as a task rather than a job of
-/// the connection, because the connection would otherwise count as busy for slightly longer than the stream.
+/// Holds the channel's link until a stream ends. The receiver cannot hold the link: its messages may be read much
+/// later, and a server that shuts down waits for the connection to close. This is not a task of the connection, because
+/// the connection would then count as busy for slightly longer than the stream is open.
 fn keep_link_alive(link: Arc<Link>, connection: &Connection, sender: StreamSender) {
     let runtime = connection.runtime_handle().clone();
     let job: Job = Box::pin(async move {
@@ -332,7 +332,7 @@ struct OpenDeadlines {
     /// Deadline of the whole call, which is also sent to a native server. There is no default, because streams may be
     /// long-lived.
     until: Option<Instant>,
-    /// Timeout for opening the stream, and for waiting for a single response after the last request.
+    /// Timeout for opening the stream, and for the wait for a single response after the last request.
     limit: Option<Duration>,
     /// Deadline for opening the stream.
     open_until: Option<Instant>,
@@ -375,7 +375,7 @@ impl OpenDeadlines {
     /// Opens the stream of a call. If the connection closes before the stream is open, retries on a new connection.
     /// Sets `started` to the time at which waiting for a connection began.
     ///
-    /// The future is boxed so that it is compiled once rather than for each method.
+    /// The future is boxed, so that it is compiled once rather than for each method.
     fn open<'a>(
         &'a self,
         channel: &'a Channel,
@@ -420,7 +420,7 @@ impl OpenDeadlines {
         let method = call.method;
         let PickedConnection { link, .. } = channel.link_for(call, self.open_until, started).await?;
         let connection = link.native()?.clone();
-        // Record this wait, so that the error of a timeout says that the server's kind was still unknown.
+        // Record this wait, so that a timeout error can state that the kind of the server was still unknown.
         is_unclear.store(true, Ordering::Relaxed);
         let peer = link.unless_abandoned(connection.peer_known()).await;
         is_unclear.store(false, Ordering::Relaxed);

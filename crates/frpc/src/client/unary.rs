@@ -1,5 +1,5 @@
-//! Unary calls. They are sent immediately if possible, and otherwise by a boxed future that also handles middleware and
-//! retries.
+//! Unary calls. They are sent immediately if possible. Otherwise, a boxed future sends them, which also handles
+//! middleware and retries.
 
 use crate::api::BoxedCall;
 use crate::api::extras::OptionalExtras;
@@ -32,8 +32,9 @@ use std::time::Duration;
 /// Dropping the future cancels the call; the server may still run it. A native server is notified by a CANCEL.
 #[must_use = "a call is not sent before it is polled"]
 pub struct UnaryCall<'a, A, B> {
-    // Implemented by hand, because the future of an `async fn` would be three times as large. With thousands of pending
-    // calls, most of the cost is reading the memory of futures. A call within middleware owns its channel.
+    // Implemented by hand, because the future of an `async fn` would be three times as large, and with thousands of
+    // pending calls, most of the time is spent on loading futures from memory. A call within middleware owns its
+    // channel.
     channel: Cow<'a, Channel>,
     method: &'static Method,
     timeout: Option<Duration>,
@@ -117,7 +118,7 @@ where
     A: Message + Send + Sync + 'static,
     B: Message + Send + 'static,
 {
-    /// Tries to send the call on the current connection, which almost always has space. Returns whether the call was
+    /// Tries to send the call on the current connection, which almost always succeeds. Returns whether the call was
     /// sent.
     fn start(&mut self, context: &mut Context<'_>) -> bool {
         let (channel, method) = (&*self.channel, self.method);
@@ -125,8 +126,8 @@ where
             self.state = self.start_layered();
             return false;
         }
-        // If the connection's runtime is single-threaded and not in `block_on`, nothing expires its calls. Use the slow
-        // path, which has a timer for each call.
+        // If the connection's runtime is single-threaded and may not be in `block_on`, nothing would expire this call.
+        // Use the slow path, which has a timer for each call.
         if clock::may_be_idle(&channel.inner.runtime) {
             self.state = UnaryState::Retrying(self.retry(None, None, None));
             return false;
@@ -142,11 +143,11 @@ where
                 match call.try_send(&self.message, &link, context.waker()) {
                     Some(ticket) => {
                         let sent = UnaryState::Sent(InFlight::new(link, &call, ticket));
-                        // The state was `New`, which has nothing to drop. The compiler cannot know this.
+                        // Skip the drop code. The state was `New`, which has nothing to drop.
                         std::mem::forget(std::mem::replace(&mut self.state, sent));
                         return true;
                     }
-                    // Keep the chosen connection for the attempt, which waits until it has room.
+                    // Pass the chosen connection to the slow path, which waits until the call can be sent.
                     None => Some(PickedConnection::new(link)),
                 }
             }
@@ -184,7 +185,7 @@ where
         let inner = channel.within(observed);
         let mut around = PooledCall::of(chain);
         around.begin(&about, request, move |request| UnaryCall::new(Cow::Owned(inner), method, request));
-        // Avoid boxing the call if there is no observer, timeout or inherited context for the wrapper to handle.
+        // Without an observer, a timeout or an inherited context, no wrapper is needed, which saves a box.
         if observed_call.is_none() && timeout.is_none() && !context::is_something() {
             return UnaryState::Within(around);
         }
@@ -232,8 +233,8 @@ where
             };
             let runtime = &channel.inner.runtime;
             let reply = match options.timeout.filter(|_| clock::may_be_idle(runtime)) {
-                // Use a timer too. The connection's driver enforces deadlines, but makes no progress while its runtime
-                // is idle.
+                // Use a timer, because the connection's driver enforces deadlines only while its runtime makes
+                // progress.
                 Some(limit) => clock::timeout(runtime, limit, attempts).await.unwrap_or_else(|_| Err(expired(method))),
                 None => attempts.await,
             };

@@ -35,7 +35,7 @@ impl PendingCall<'_> {
             return self.attempt_grpc(message, reader, (&link.calls, links), is_sent, runtime).await;
         }
         let ticket = self.send_when_possible(message, &link, runtime).await?;
-        // Set the flag before waiting, because after a failure from here on the server may have run the call.
+        // Set the flag before waiting, because the server may run the call from now on.
         is_sent.store(true, Ordering::Relaxed);
         (reader.wait)(link, self, ticket).await
     }
@@ -55,8 +55,8 @@ impl PendingCall<'_> {
             Some(until) => match clock::timeout_at(runtime, until, sent).await {
                 Ok(sent) => sent,
                 Err(_) => {
-                    // If cancelled calls occupy all slots, fail at once, because the next call would not find a slot
-                    // either.
+                    // If cancelled calls occupy all slots, retire the connection, because the next call would not find
+                    // a slot either.
                     if !link.backward && link.calls.with(|calls| calls.is_worn_out()) {
                         link.calls.retire();
                     }
@@ -79,7 +79,7 @@ impl PendingCall<'_> {
             (connection.waiter(), SlotWaiter { link, connection, place: PermitPlace::default() });
         loop {
             let sent = poll_fn(|context| {
-                // Stop waiting for a slot of a retired connection. The error makes the call use the next connection.
+                // Stop waiting for a slot of a retired connection. The error makes the call retry on the next one.
                 if link.is_left() {
                     return Poll::Ready(Err(left()));
                 }
@@ -94,7 +94,7 @@ impl PendingCall<'_> {
                     context,
                 ) {
                     Err(NotSent::Full) => {
-                        // Record what the call waits for, so that the status names it if the deadline passes.
+                        // Record what the call waits for, so that the error can state it if the deadline passes.
                         *obstacle.lock() = Obstacle::Slots;
                         slot.poll_wait(context)
                     }
@@ -164,9 +164,10 @@ impl SlotWaiter<'_> {
     fn poll_wait<T>(&mut self, context: &Context<'_>) -> Poll<Result<T, NotSent>> {
         let Self { link, connection, place } = self;
         let earlier = link.calls.with(|calls| calls.wait(place, context, connection));
-        // Drop the replaced waker without the lock, because its destructor may run arbitrary code.
+        // Drop the replaced waker outside of the lock, because its destructor may run arbitrary code.
         drop(earlier);
-        // Check again after joining the queue, because retiring the connection only woke the callers already in it.
+        // Check again after joining the queue: if the connection was retired in the meantime, only the callers already
+        // in the queue were woken.
         if link.is_left() { Poll::Ready(Err(left())) } else { Poll::Pending }
     }
 }

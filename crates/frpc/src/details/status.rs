@@ -17,7 +17,7 @@ struct RpcStatus {
 
 /// Accessors for details in the encoding of gRPC: a `google.rpc.Status`, which gRPC sends as `grpc-status-details-bin`.
 ///
-/// With the feature `tonic`, details can be exchanged with gRPC programs unchanged. Compat peers receive only the
+/// With the feature `tonic`, details can be exchanged unchanged with gRPC programs. Compat peers receive only the
 /// message of a status. Details and metadata together are limited to 64 KiB. Longer ones are not sent.
 impl Status {
     /// Appends a detail, which is a type of [`details`](crate::details) or a custom message that implements

@@ -1,15 +1,15 @@
-//! Decides whether the driver polls the handlers of a connection inline or spawns tasks for them, depending on their
-//! duration. This module performs no I/O. Times are passed as arguments.
+//! Decides whether the driver polls the handlers of a connection inline or spawns tasks for them, depending on how long
+//! they take. Performs no I/O. Times are passed as arguments.
 
 use frisbee::rpc::Penalty;
 use std::time::{Duration, Instant};
 
 /// Duration above which a poll of the driver counts as long, unless [`Config::turn_max`](frisbee::Config::turn_max)
-/// allows more. Polls typically take at most 20 microseconds plus, in the worst case, the time of 32 more handlers.
+/// allows more. Polls typically take 20 us plus at most the time of 32 more handlers.
 const LONG: Duration = Duration::from_millis(1);
 
-/// Number of consecutive long driver polls after which handlers are spawned as tasks. A single long poll may result
-/// from preemption of the thread.
+/// Number of consecutive long driver polls after which handlers are spawned as tasks. More than one, because the
+/// operating system may preempt the thread.
 const LONG_BATCHES_MAX: u32 = 3;
 
 /// Decides whether the handlers of a connection are polled inline by its driver or spawned as tasks, based on how long

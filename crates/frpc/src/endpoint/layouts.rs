@@ -37,7 +37,8 @@ impl Endpoint {
             extension::CALLS if self.side.accepts() => match PeerLayout::read(body) {
                 Some(theirs) => {
                     let mut called = vec![theirs];
-                    // The operation numbers of services with equal layouts may conflict with those of this service.
+                    // Operation numbers may also conflict with services that have equal layouts, so compare all of them
+                    // now.
                     if session.layouts.is_none()
                         && let Some(hello) = session.caller.connection.peer().hello()
                     {
@@ -94,7 +95,7 @@ impl Endpoint {
             let offered = self.offer.table.layouts.iter().chain(named.iter().flatten());
             put_layout(outbox, fingerprint, offered.copied().find(|layout| layout.fingerprint == fingerprint));
         }
-        // Count the packet as useless, because the descriptions are much longer than the request for them.
+        // Charge the packet as useless, because the descriptions are much longer than the request.
         Routed::Discarded
     }
 

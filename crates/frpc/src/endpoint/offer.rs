@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Builder of a [`ServiceOffer`].
 #[derive(Clone, Default)]
 pub(crate) struct OfferBuilder {
-    /// Functions that create the methods of each service. They are called for each server or channel that is built.
+    /// Functions that create the methods of the services, called whenever a server or channel is built.
     pub(crate) services: Vec<Arc<dyn Fn() -> Methods + Send + Sync>>,
     pub(crate) policy: Policy,
     pub(crate) methods: Vec<(String, MethodSettings)>,
@@ -160,7 +160,7 @@ impl ServiceOffer {
         }
     }
 
-    /// Returns pairs of the local layout and the compat clients' layout for all services where they differ.
+    /// Returns the local layout and the compat clients' layout of each service for which they differ.
     pub(crate) fn compat_pairs(&self) -> impl Iterator<Item = (&'static Layout, &'static Layout)> {
         let own = |theirs: &&'static Layout| self.table.layouts.iter().find(|own| own.service == theirs.service);
         let pairs = self.compat.iter().filter_map(move |theirs| Some((*own(theirs)?, *theirs)));
@@ -182,8 +182,8 @@ impl ServiceOffer {
                 return refused(error);
             }
             let others = self.compat.iter().take(at).chain(
-                // Skip services that have another layout at compat clients, because such clients do not use the
-                // operation numbers of this end.
+                // Skip services with a different compat layout, because compat clients do not use the local operation
+                // numbers of these.
                 self.table.layouts.iter().filter(|own| !self.compat.iter().any(|theirs| theirs.service == own.service)),
             );
             let taken = others.flat_map(|other| other.operations).copied();
@@ -227,17 +227,17 @@ impl fmt::Debug for OfferBuilder {
 macro_rules! offering_setters {
     ($builder:ty) => {
         impl $builder {
-            /// Returns the offer for modification. It is in an `Arc`, so that its drop code is not instantiated in each
-            /// program.
+            /// Returns the offer for modification. Stored in an `Arc`, so that its drop code is not instantiated in
+            /// each program.
             fn offering(&mut self) -> &mut OfferBuilder {
                 std::sync::Arc::make_mut(&mut self.offering)
             }
 
             /// Offers a service to the peer. Two services of one builder must not have methods with the same operation.
             ///
-            /// The services of a server are called by its clients. Those of a channel can be called by its server as
-            /// long as the connection lasts, through [`Channel::from_connection`](crate::Channel::from_connection). A
-            /// compat server never does so. Handlers run in the same way at clients and servers, and receive the same
+            /// Clients call the services of a server. A server can call the services of a channel while the connection
+            /// lasts, through [`Channel::from_connection`](crate::Channel::from_connection); compat servers do not
+            /// support this. Handlers run in the same way at clients and servers, and receive the same
             /// [`Request`](crate::Request)s.
             pub fn add_service<S: $crate::service::methods::Service>(mut self, service: S) -> Self {
                 self.offering().services.push(std::sync::Arc::new(move || service.methods()));
@@ -247,9 +247,9 @@ macro_rules! offering_setters {
             /// Mounts a custom router on a range of operations, such as `1000..=1099` or `1000..1100`, in addition to
             /// the services.
             ///
-            /// The router receives the packets with these operations, and the streams whose first packet
+            /// The router receives packets with these operations, and streams with a first packet that
             /// [names](frisbee::opening) one of them. The operations must not overlap with those of the offered
-            /// services, which start at 10, or with those of the services that the channel calls.
+            /// services, which start at 10, or of services that the channel calls.
             ///
             /// ```
             /// use frpc::Server;
@@ -263,7 +263,7 @@ macro_rules! offering_setters {
                 self
             }
 
-            /// Sets the router for streams whose first packet names no operation. If the peer is a compat peer, such a
+            /// Sets the router for streams with a first packet that names no operation. With a compat peer, such a
             /// packet may also be a late message of a closed stream.
             pub fn fallback<R: frisbee::Router>(mut self, router: R) -> Self {
                 let mounts = &mut self.offering().mounts;
@@ -321,10 +321,10 @@ macro_rules! offering_setters {
 
             /// Announces a service that this end calls, as in `builder().calls::<EchoClient>()`.
             ///
-            /// The announcement is sent to native peers when the connection is established. With an announcement, the
-            /// first call of a channel need not wait for the server's HELLO. If a server announces the services that it
-            /// calls, a client with a newer schema knows their layout. Services can be called without an announcement
-            /// too. A generated client that connects by itself announces its service.
+            /// The announcement is sent to native peers when the connection is established. Announcements are optional.
+            /// With one, the first call of a channel does not have to wait for the server's HELLO, and a client with a
+            /// newer schema knows the layout that a server uses for its calls. A generated client that connects by
+            /// itself announces its service.
             pub fn calls<C: $crate::schema::layout::Client>(mut self) -> Self {
                 if !self.offering().called.contains(&C::LAYOUT) {
                     self.offering().called.push(C::LAYOUT);
@@ -332,9 +332,8 @@ macro_rules! offering_setters {
                 self
             }
 
-            /// Sets the layout of a service at compat peers (Go), which cannot announce their layout. The layout is
-            /// that of a client generated from the schema of these peers. By default, compat peers are assumed to have
-            /// the local layout.
+            /// Sets the layout of a service at compat peers (Go), which cannot announce it. `C` is a client generated
+            /// from the schema of these peers. By default, compat peers are assumed to have the local layout.
             ///
             /// Requests, responses and streamed messages are translated, so that this program may change its schema
             /// independently of Go programs. Generate code from the old schema into a separate module, and pass its

@@ -26,9 +26,9 @@ pub(crate) struct Session {
     pub(crate) mounted: MountsSession,
     /// Table of the calls made to the peer. Set if the peer dialled the connection and any call has been made.
     pub(crate) calls: Option<Arc<CallTable>>,
-    /// Number of changes to the connection's attachments when they were last searched for a call table.
+    /// Change counter of the connection's attachments at the time when they were last searched for a call table.
     pub(crate) looked: u32,
-    /// Replies received in the current driver poll. Boxed because accepted connections rarely make calls.
+    /// Replies received in the current driver poll. Boxed, because accepted connections rarely make calls.
     pub(crate) replies: Option<Box<Replies>>,
     /// Number of received packets that matched no call, in addition to those counted by the call table.
     pub(crate) unmatched: u32,

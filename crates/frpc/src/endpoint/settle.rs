@@ -12,8 +12,8 @@ use frisbee::{BatchEnd, Router as _};
 use std::task::Waker;
 use std::time::Instant;
 
-/// Maximum number of received packets that match no call. Beyond it, the peer is considered faulty or malicious, and
-/// the connection is closed. Duplicate replies to a burst of calls stay below this limit.
+/// Maximum number of received packets that match no call. If there are more, the peer is considered faulty or
+/// malicious, and the connection is closed. High enough for duplicate replies to a burst of calls.
 const UNMATCHED_MAX: u64 = 100_000;
 
 impl Endpoint {
@@ -21,7 +21,7 @@ impl Endpoint {
     pub(super) fn is_busy(&self, session: &mut Session) -> bool {
         let has_calls = match self.side {
             Side::Accepting => session.calls().is_some_and(|calls| !calls.is_idle()),
-            // The channel closes the connection when its calls have ended.
+            // The channel itself closes the connection when its calls have ended.
             Side::Dialling(_) => false,
         };
         let is_held = session.layouts.as_ref().is_some_and(|layouts| layouts.holds_calls());
@@ -36,7 +36,7 @@ impl Endpoint {
         session.replies = None;
         if let Some(calls) = self.side.calls().or(session.calls.as_ref()) {
             let released = calls.calls.lock().release();
-            // Drop the released memory without the lock, because destructors may use the table.
+            // Drop the released memory outside of the lock, because destructors may use the table.
             drop(released);
         }
     }

@@ -120,7 +120,7 @@ impl Table {
                     return Err(Error::Overlap { operation, methods });
                 }
             };
-            // Remove the settings of each method. Any that remain after the loop name no method and are an error.
+            // Remove the settings of each method. Settings that remain after the loop name an unknown method.
             let set = settings.iter().position(|(known, _)| *known == name).map(|at| settings.remove(at).1);
             let MethodSettings { policy, hands_off, compresses } = set.unwrap_or_default();
             if matches!(entry.kind, Kind::Stream(_)) {

@@ -1,4 +1,4 @@
-//! The interface for metrics: completed calls in batches, and the load of servers.
+//! Interface for metrics: completed calls in batches, and the load of servers.
 
 use crate::Code;
 use crate::observe::ObservedMethod;
@@ -8,7 +8,7 @@ use std::sync::Weak;
 
 /// Observer that receives completed calls in batches, which is cheaper than an [`Observer`](super::Observer).
 ///
-/// It is set by `batch_observer` on the builders of [servers](crate::ServerBuilder::batch_observer) and
+/// Set with `batch_observer` on the builders of [servers](crate::ServerBuilder::batch_observer) and
 /// [channels](crate::ChannelBuilder::batch_observer). The crate `frpc-telemetry` provides an implementation.
 ///
 /// Its methods run on threads that drive connections, in some cases while the lock of a call table is held. They must
@@ -49,8 +49,8 @@ use std::sync::Weak;
 /// assert_eq!(failures.0.load(Ordering::Relaxed), 0);
 /// ```
 pub trait BatchObserver: Any + Send + Sync {
-    /// Registers a method and returns the id by which the other functions identify it. May be called several times for
-    /// the same method and should then return the same id.
+    /// Registers a method and returns its id, which is passed to the other functions. May be called several times for
+    /// the same method, and should then return the same id.
     fn register(&self, about: &ObservedMethod) -> u32;
 
     /// Reports `calls` calls of a method that ended with this status code. Each of them took `nanos` nanoseconds.
@@ -126,8 +126,7 @@ pub struct ServerLoad {
     pub connections: u64,
     /// Number of calls and streams in progress on these connections.
     pub in_progress: u64,
-    /// Number of channels that consider the server unhealthy, because its last reply indicated that it cannot serve
-    /// calls.
+    /// Number of channels that consider the server unhealthy, because of its last reply.
     pub suspicions: u64,
 }
 

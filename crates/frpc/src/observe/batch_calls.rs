@@ -1,5 +1,5 @@
-//! Observation of incoming unary calls. Most calls are answered in the driver poll in which they arrive. Such calls are
-//! counted together at the end of the poll, because they all took the same time.
+//! Observation of incoming unary calls. Most calls are answered in the driver poll in which they arrive, so that they
+//! all take the same time. They are counted together at the end of the poll.
 
 use crate::observe::TraceContext;
 use crate::observe::observers::{CallSizes, CallStart, MethodObserver, ObservedCall, Observers, nanos};
@@ -42,8 +42,7 @@ impl MethodObserver {
 /// Counts of the calls that were answered in the current poll of a connection's driver.
 pub(crate) struct BatchCalls {
     observers: Arc<Observers>,
-    /// Method whose successful calls are currently counted in `calls`, as the id that the batch observer assigned to
-    /// it.
+    /// Id of the method with the successful calls that `calls` counts. Assigned by the batch observer.
     row: Cell<u32>,
     calls: Cell<u32>,
     /// Counts of failed calls and of calls of other methods.

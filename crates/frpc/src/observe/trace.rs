@@ -7,8 +7,8 @@ use std::fmt;
 ///
 /// Between native peers, a context adds 29 bytes to a call. [Protocol adapters](crate::ServerBuilder::adapter) read it
 /// from the metadata entry `traceparent` (W3C Trace Context). The calls that a handler makes inherit the context
-/// together with the deadline. Contexts are created by an [`Observer`](super::Observer), such as that of the crate
-/// `frpc-telemetry`. Without an observer, contexts are propagated unchanged.
+/// together with the deadline. An [`Observer`](super::Observer), such as that of the crate `frpc-telemetry`, creates
+/// contexts. Without an observer, contexts are propagated unchanged.
 ///
 /// ```
 /// use frpc::observe::TraceContext;

@@ -19,10 +19,9 @@ pub struct Layout {
 impl Layout {
     /// Creates the layout of the service with this full name.
     ///
-    /// The arguments are the operations of its methods in ascending order, the fingerprint of the encoded
-    /// [`Description`](polyglot::layout::Description), the description itself, and the
-    /// [`names`](polyglot::layout::Described::names) of its types and fields. If the description is empty, peers with
-    /// another layout are rejected.
+    /// `operations` contains the operations of its methods in ascending order, `fingerprint` is that of the encoded
+    /// [`Description`](polyglot::layout::Description), and `names` are the [names](polyglot::layout::Described::names)
+    /// of its types and fields. If the description is empty, peers with another layout are rejected.
     pub const fn new(
         service: &'static str,
         operations: &'static [u16],

@@ -93,7 +93,7 @@ pub struct AdapterMethods {
 struct AdapterCaller {
     context: frisbee::AdapterContext,
     connection: Connection,
-    /// Permits that limit concurrent calls of methods with `Policy::AtMost`, sorted by operation number.
+    /// Permits for concurrent calls of methods with `Policy::AtMost`, sorted by operation number.
     permits: Mutex<Vec<(u16, Arc<Semaphore>)>>,
     /// Number of unary calls in progress.
     calls: AtomicUsize,
@@ -260,7 +260,7 @@ impl AdapterMethod {
         // Subtract the time spent waiting for the request, because the timeout covers the whole call.
         let timeout = timeout.map(|timeout| timeout.saturating_sub(clock::now().saturating_duration_since(started)));
         let response = self.unary(Request::from_parts_with_extras(message, timeout, origin, extras), format).await?;
-        // Take only the guard of the stream, because the call was counted against the limit and has completed.
+        // Take only the guard of the stream. The call was already counted against the limit when it began.
         let call = InProgress::stream(&self.methods.caller).0;
         Ok(response.map(|message| AdapterResponses {
             messages: Some(Box::pin(crate::iter([Ok(message)]))),
@@ -335,7 +335,7 @@ impl Deref for AdapterMethod {
 }
 
 impl AdapterCaller {
-    /// Counts a unary call as in progress. Returns `false` if that exceeds the limit of concurrent calls.
+    /// Counts a unary call as in progress. Returns `false` if this exceeds the limit of concurrent calls.
     fn enter_call(&self) -> bool {
         // Count first and compare afterwards, so that concurrent calls cannot all pass the check.
         let is_within = self.calls.fetch_add(1, Ordering::Relaxed) < self.connection.calls_max();

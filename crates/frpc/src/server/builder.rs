@@ -90,31 +90,31 @@ forwarded_setters! { ServerBuilder:
     /// counts 4 KiB, or 28 KiB if TLS is configured; see [`frisbee::ServerBuilder::connection_memory_max`].
     connection_memory_max(bytes: usize);
 
-    /// Sets the maximum number of open connections whose client has not yet sent its first packet or completed the TLS
-    /// handshake. Defaults to 4096. Above it, each new connection evicts an old one; see
+    /// Sets the maximum number of open connections from clients that have not yet sent their first packet or completed
+    /// the TLS handshake. Defaults to 4096. Beyond this, each new connection evicts an old one; see
     /// [`frisbee::ServerBuilder::silent_max`].
     silent_max(count: usize);
 
-    /// Requires every connection to start with a PROXY protocol header of version 1 or 2, which contains the address of
-    /// the load balancer's client. Calls, logs and memory limits use this address. Disabled by default. **Only the load
-    /// balancer may have access to the port**; see [`frisbee::ServerBuilder::proxy_protocol`].
+    /// Requires every connection to start with a PROXY protocol header (version 1 or 2), in which a load balancer
+    /// states the address of its client. Calls, logs and memory limits use this address. Disabled by default. **Only
+    /// the load balancer may have access to the port**; see [`frisbee::ServerBuilder::proxy_protocol`].
     proxy_protocol();
 
-    /// Sets how long the server still accepts connections after a shutdown has begun. Defaults to zero. Meanwhile
-    /// health services report NOT_SERVING and `/readyz` of a gateway answers 503, so that load balancers stop choosing
-    /// this server before its socket closes; see [`frisbee::ServerBuilder::drain_delay`].
+    /// Sets how long the server still accepts connections after a shutdown has begun. Defaults to zero. During this
+    /// time, health services report NOT_SERVING and `/readyz` of a gateway returns 503, so that load balancers stop
+    /// choosing this server before its socket closes; see [`frisbee::ServerBuilder::drain_delay`].
     drain_delay(time: Duration);
 
     /// Sets the maximum duration of a graceful shutdown, after which remaining connections are closed. Defaults to 20
     /// s.
     shutdown_timeout(timeout: Duration);
 
-    /// Sets the maximum age of connections, after which they are drained. The actual age varies randomly by up to a
-    /// tenth. Unlimited by default.
+    /// Sets the maximum age of connections, after which they are drained. The actual age varies randomly by up to 10 %.
+    /// Unlimited by default.
     ///
     /// No call is lost: the client makes new calls on a new connection, and the old one closes when its calls have
-    /// ended. Connections of other protocols are drained by GOAWAY in HTTP/2, `connection: close` in HTTP/1.1, and code
-    /// 1001 in WebSocket. See [`frisbee::ServerBuilder::max_connection_age`].
+    /// ended. Connections of other protocols are drained with GOAWAY in HTTP/2, `connection: close` in HTTP/1.1, and
+    /// code 1001 in WebSocket. See [`frisbee::ServerBuilder::max_connection_age`].
     max_connection_age(age: Duration);
 
     /// Sets how long calls in progress may continue after a connection has reached its [maximum
@@ -251,7 +251,7 @@ impl ServerBuilder {
         self.accept_compressed()
     }
 
-    /// Adds a handler of connections that use another protocol, so that this protocol shares the port of the services.
+    /// Adds a handler for another protocol, which then shares the port of the services.
     ///
     /// `accepts` receives the first bytes of a connection, at least one, and `serve` the transport including these
     /// bytes; see [`frisbee::ServerBuilder::adapter`]. The handler calls the services of this server through
@@ -268,7 +268,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Adds a listener for another protocol whose peers have no connections, such as one over UDP; see
+    /// Adds a listener for a connectionless protocol, such as one over UDP; see
     /// [`frisbee::ServerBuilder::adapter_listener`]. Peers that it [registers](AdapterPeers::enter) call the services
     /// of this server through [`AdapterContext::methods`].
     pub fn adapter_listener<L, F>(mut self, listen: L) -> Self
@@ -282,8 +282,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Makes binding or building the server fail with this error. For extensions of the builder that cannot report
-    /// invalid settings themselves, such as the gateway. The first error is kept.
+    /// Makes binding or building the server fail with this error, unless another one was reported earlier. For
+    /// extensions of the builder, such as the gateway, that cannot return errors for invalid settings.
     pub fn reject_setting(mut self, error: SettingError) -> Self {
         self.invalid.get_or_insert(error);
         self
@@ -302,9 +302,8 @@ impl ServerBuilder {
     /// Binds a TCP socket to `host:port`, such as `127.0.0.1:8080` or `[::]:8080`. Port 0 selects a free port.
     ///
     /// # Errors
-    /// If no address can be bound, or if two services or mounted routers overlap. Also if a policy, a hand-off or
-    /// middleware is set for a nonexistent method, or if [`Policy::AtMost`] or a hand-off is set for a streaming
-    /// method.
+    /// If no address can be bound, if two services or mounted routers overlap, if a policy, a hand-off or middleware is
+    /// set for a nonexistent method, or if [`Policy::AtMost`] or a hand-off is set for a streaming method.
     ///
     /// # Cancel safety
     /// Dropping the future binds nothing.
@@ -324,7 +323,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Prepares binding to the addresses that `name` resolves to. The result is boxed so that the server's code is not
+    /// Prepares binding to the addresses that `name` resolves to. The result is boxed, so that the server's code is not
     /// compiled again in each program.
     fn binding(self, name: String) -> Result<Box<Binding>, Error> {
         let (inner, endpoint, offer) = self.done()?;

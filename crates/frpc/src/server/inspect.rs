@@ -1,4 +1,4 @@
-//! Inspection of a running server: its connections, as provided by frisbee, and the calls on them.
+//! Inspection of a running server. Adds the calls in progress to the inspector of frisbee.
 
 use crate::Connection;
 use crate::clock::now;

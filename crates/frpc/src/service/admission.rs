@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// Authorizes a call, and stores its deadline and the expiry of its authorization in `options`. Calls without options
-/// are authorized once for the life of their connection, unless the access rules require a token.
+/// are authorized only once per connection, unless the access rules require a token.
 pub(crate) fn admit(guard: Option<&Guard>, options: &mut Option<Box<Prefix>>) -> Result<(), Status> {
     if options.is_none() && guard.is_none_or(|guard| guard.is_open) {
         return Ok(());

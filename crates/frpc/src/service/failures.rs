@@ -20,7 +20,7 @@ pub(crate) fn no_message() -> Status {
     Status::invalid_argument("the request has no message")
 }
 
-/// Returns the status of a cancelled call. The status is sent as the reply, because every request gets one.
+/// Returns the status of a cancelled call. It is sent as the reply, because every request gets one.
 pub(crate) fn abandoned() -> Status {
     Status::cancelled("cancelled by the caller")
 }
@@ -51,8 +51,8 @@ pub(crate) fn too_many(connection: &Connection) -> Status {
     Status::resource_exhausted(format!("the limit of {most} calls in progress on this connection is reached"))
 }
 
-/// Memory in bytes up to which a decoded request is accepted as long as its connection is within its memory share. A
-/// decoded message may take 1000 times its encoded length.
+/// Decoded requests below this size in bytes are not checked against the memory share of their connection. A decoded
+/// message may take 1000 times its encoded length.
 const LARGE: usize = 64 * 1024;
 
 /// Returns whether a request exceeds the memory share of its connection. Counts the request as rejected if it does.

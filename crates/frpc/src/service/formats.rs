@@ -1,4 +1,4 @@
-//! Message formats of a method for callers that use other protocols.
+//! Message formats of a method, for callers that use other protocols.
 
 use crate::Status;
 use crate::wire::body::check_length;
@@ -17,7 +17,7 @@ pub struct Format<A, B> {
     pub(crate) encode: Encode<B>,
     /// Like `encode`, but appends to a buffer. If it fails, the buffer must remain unchanged.
     pub(crate) append: Option<Append<B>>,
-    /// Like `decode`, for requests that contain only field values, in the order of declaration.
+    /// Like `decode`, but for requests that contain only field values, in the order of declaration.
     positional: Option<Decode<A>>,
 }
 
@@ -25,7 +25,7 @@ pub struct Format<A, B> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FormatInfo {
     pub(crate) name: &'static str,
-    /// Name of the format's positional variant, whose requests contain only the field values in the order of
+    /// Name of the format's positional variant. Its requests contain only the field values, in the order of
     /// declaration.
     positional: Option<&'static str>,
     /// Names of the request's fields in this format, in the order of declaration.
@@ -53,7 +53,8 @@ pub(crate) type Append<B> = fn(&B, &mut Vec<u8>, &FormatOptions) -> Result<(), S
 /// after decoding.
 const MEMORY_LEAST: usize = 1024 * 1024;
 
-/// Length in bytes of a request body above which its decoded lists may use more memory than every client is guaranteed.
+/// Minimum length in bytes of a request body that memory is reserved for before decoding. The lists of such a request
+/// may use more memory than every client is guaranteed.
 pub(crate) const LARGE_BODY: usize = 16 * 1024;
 
 /// Limits that a server applies to decoded messages in every format.
@@ -64,7 +65,7 @@ pub struct FormatOptions {
     pub(crate) length_max: usize,
     /// Memory in bytes used by the last decoded request, as recorded by its decoder.
     pub(crate) memory: AtomicUsize,
-    /// Memory in bytes by which the limit of the next request is reduced.
+    /// Reduction of the next request's memory limit in bytes.
     pub(crate) withheld: AtomicUsize,
     /// Message types that an `Any` may contain in JSON. `None` if no service uses `Any`.
     #[cfg(feature = "json")]
@@ -91,8 +92,7 @@ impl FormatOptions {
     }
 
     /// Limits the memory of the next request to about the share of its caller. Reserves twice that amount during
-    /// decoding, because several threads may decode at the same time and a growing list briefly occupies two
-    /// allocations.
+    /// decoding: other threads may decode at the same time, and a growing list briefly occupies two allocations.
     pub(crate) fn reserve(&self, caller: Option<&Connection>) -> Option<MemoryCharge> {
         let mut most = CONTAINER_MEMORY_MAX;
         if let Some(caller) = caller {
@@ -177,7 +177,7 @@ impl<A, B> Format<A, B> {
         Self { append: Some(append), ..self }
     }
 
-    /// Adds a positional variant under its own name, whose requests contain only the field values in the order of
+    /// Adds a positional variant with the given name. Its requests contain only the field values, in the order of
     /// declaration.
     #[must_use]
     pub const fn positional(self, name: &'static str, decode: fn(&Bytes, &FormatOptions) -> Result<A, Status>) -> Self {
@@ -199,7 +199,7 @@ impl<A, B> Format<A, B> {
         Self { info: FormatInfo { comment, schemas, ..self.info }, ..self }
     }
 
-    /// Returns the format for which `name` is the name of the format or of its positional variant.
+    /// Returns the format with this name, or with a positional variant of this name.
     pub(crate) fn find(formats: &[Self], name: &str) -> Option<Self> {
         let found = *formats.iter().find(|format| format.info.has(name))?;
         Some(if found.info.name == name { found } else { Self { decode: found.positional?, ..found } })

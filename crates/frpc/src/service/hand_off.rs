@@ -33,7 +33,7 @@ pub(crate) async fn decide<B: EncodeBody>(
     writing: Writing<'_>,
 ) {
     let worked = {
-        // Drop the guard and the handler with its values, such as a permit, before the reply is sent.
+        // Drop the guard, and the handler with its values (such as a permit), before the reply is sent.
         let (mut work, mut waits) = (pin!(work), pin!(request.cancelled()));
         let worked = poll_fn(|context| match work.as_mut().poll(context) {
             Poll::Ready(worked) => Poll::Ready(worked),

@@ -1,11 +1,11 @@
-//! References to a service, with a reference count for each connection.
+//! References to a service, with a separate reference count for each connection.
 
 use crate::debug::opaque_debug;
 use std::ops::Deref;
 use std::sync::Arc;
 
 /// Reference of a handler to its service. Each connection has its own reference count, because all cores would contend
-/// for a shared count at every call.
+/// for a shared one.
 #[allow(clippy::redundant_allocation)] // The outer count keeps each connection from contending for the inner one.
 pub struct ServiceHandle<S>(Arc<Arc<S>>);
 

@@ -1,5 +1,5 @@
-//! The interface through which unary calls are passed to their methods: native calls in either direction, calls of
-//! adapter connections, and calls that request a hand-off.
+//! Interface between the callers of unary methods and the methods. Calls may be native (in either direction), from
+//! adapter connections, or request a hand-off.
 
 use crate::api::hand_off::HandOff;
 use crate::api::middleware::Chain;
@@ -27,8 +27,8 @@ pub(crate) trait Invoke: Send {
     fn serve(&mut self, call: Incoming<'_>) -> ServeProgress;
 
     /// Returns whether a handler holds or waits for a permit of this instance. If so, the instance must be kept,
-    /// because a new instance would not count that permit. The handler of a cancelled call holds its permit until its
-    /// current poll returns.
+    /// because a new instance would not count that permit. (The handler of a cancelled call holds its permit until its
+    /// current poll returns.)
     fn is_needed(&self) -> bool;
 }
 
@@ -58,7 +58,8 @@ pub(crate) enum ReplyTo<'a> {
         out: &'a mut Vec<u8>,
         outcome: &'a mut Option<AdapterOutcome>,
     },
-    /// Decides a hand-off request by the reply. Boxed to keep the enum small, because it is moved several times.
+    /// The peer's hand-off request, which the reply decides. Boxed to keep the enum small, because it is moved several
+    /// times.
     HandOff(Box<(HandOffRequest, HandOff)>),
 }
 
@@ -93,8 +94,7 @@ pub(crate) enum ServeProgress {
     Started,
     /// Like `Started`, but the request is expensive relative to its size.
     Slow,
-    /// The call was rejected for a reason that the peer is responsible for. Its packet counts as useless, which
-    /// throttles the peer.
+    /// The call was rejected because of an error of the peer. Its packet counts as useless.
     Refused,
     /// The call was rejected because the local peer lacks capacity. Unlike a malformed request, it does not count
     /// against the remote peer.

@@ -1,4 +1,4 @@
-//! The format `json` of methods. Used by generated code.
+//! The format `json`. Used by generated code.
 
 use crate::Status;
 use crate::service::failures::overloaded;
@@ -33,8 +33,8 @@ fn decoded<A: Json>(decoded: Result<(A, usize), DecodeError>, options: &FormatOp
     Ok(message)
 }
 
-/// Returns the descriptor of a message type that an `Any` may contain in JSON. Its memory is limited like that of a
-/// protobuf message.
+/// Returns the descriptor of a message type that an `Any` may contain in JSON. The memory limits of protobuf messages
+/// apply to it.
 #[must_use]
 pub const fn any_type<M: Json + prost::Message + Protobuf>() -> AnyType {
     AnyType::of::<M>().bounded(|message| memory_of::<M>(message).ok())

@@ -6,8 +6,8 @@ use crate::debug::opaque_debug;
 use crate::service::methods::{Methods, Service};
 use std::fmt;
 
-/// A service with [middleware](Middleware) around all its calls or those of individual methods, or with a limit of its
-/// requests. Created by `with_middleware`, `with_method_middleware` and `max_decoding_message_size` of a generated
+/// A service with [middleware](Middleware) around all calls or those of individual methods, or with a limit on the size
+/// of requests. Created by `with_middleware`, `with_method_middleware` and `max_decoding_message_size` of a generated
 /// server.
 ///
 /// The middleware of the server is the outermost, followed by that of the service and that of the method.

@@ -1,13 +1,13 @@
-//! Layouts of a peer that differ from the local ones, and calls that are held until the peer has described its layout.
+//! Peer layouts that differ from the local ones, and calls that are held until the peer has described its layout.
 //!
 //! A connection has [`PeerLayouts`] only if some layout differs. Packets use the operations of the dialling end, so an
 //! accepting end looks up its own method by name.
 //!
 //! # Decisions
 //!
-//! Each connection requests the descriptions that it needs, so that no client depends on another. The translation plans
-//! are cached for the whole process. The state is attached to the connection, because pending replies and outgoing
-//! calls look up their translations only when they are sent.
+//! Each connection requests the descriptions that it needs, so that no client depends on another. Translation plans are
+//! cached process-wide. The state is attached to the connection, because pending replies and outgoing calls look up
+//! their translation only when they are sent.
 
 use crate::observe::TraceContext;
 use crate::schema::layout::Layout;
@@ -39,8 +39,8 @@ const HELD_MAX: usize = 256 * 1024;
 /// Memory of a held call in bytes, in addition to its length.
 const HELD_COST: usize = 256;
 
-/// Maximum number of unserved operation numbers that are rejected with a status that names their service. Others are
-/// rejected as unknown.
+/// Maximum number of recorded operation numbers that are not served here. Calls of these are rejected with a status
+/// that names the service, and calls of others as unknown.
 const ABSENT_MAX: usize = 1024;
 
 /// Maximum number of characters of a service name in a status message.
@@ -50,7 +50,7 @@ const NAME_SHOWN_MAX: usize = 256;
 #[derive(Default, Debug)]
 pub(crate) struct PeerLayouts {
     state: Mutex<State>,
-    /// Notified when the description of a layout has arrived or has timed out.
+    /// Notified when the description of a layout has arrived or timed out.
     changed: Notify,
 }
 
@@ -189,8 +189,8 @@ impl PeerLayouts {
                 continue;
             }
             let ours = own(&theirs.service);
-            // Limit the claims for operations that are not served here: the peer chooses their number, and each takes
-            // memory.
+            // Limit the claims for operations that are not served here, because the peer chooses their number, and each
+            // takes memory.
             let mut absent = ABSENT_MAX.saturating_sub(state.claims.len() + fresh.len());
             for (method, &operation) in theirs.operations.iter().enumerate() {
                 if ours.is_none() && !has(operation) {
@@ -236,8 +236,7 @@ impl PeerLayouts {
             return;
         }
         let this = connection.clone();
-        // Spawn on the runtime rather than as a task of the connection, because the latter would make the connection
-        // count as busy.
+        // Spawn on the runtime rather than as a task of the connection, which would make the connection count as busy.
         connection.runtime_handle().spawn(async move {
             if tokio::time::timeout(HELD_TIME, this.closed()).await.is_err()
                 && let Some(layouts) = Self::of(&this)

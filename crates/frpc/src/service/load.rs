@@ -1,7 +1,7 @@
-//! Load of a server, as reported to clients that request reports: the number of calls in progress, and the expected
-//! duration of another call.
+//! Load of a server, reported to clients on request: the number of calls in progress, and the expected duration of
+//! another call.
 //!
-//! Calls whose handlers are ready immediately are not counted, because they end before a report could be used.
+//! Calls with handlers that are ready immediately are not counted, because they end before a report could be used.
 
 use crate::clock;
 use crate::wire::report::Report;
@@ -13,7 +13,7 @@ use std::time::Instant;
 const POWERS: usize = 16;
 
 /// Smoothing divisor of the moving average. Clients choose the lowest of many reported values, which favours outliers.
-/// With a divisor of 8, the slowest calls of a load-balanced channel take longer.
+/// A smaller divisor of 8 increases the tail latency of load-balanced channels.
 const SMOOTHING: i64 = 16;
 
 /// Load of a server, reported to clients so that they can choose among servers.
@@ -24,7 +24,7 @@ pub(crate) struct Load {
     /// Number of calls in progress on all connections.
     in_progress: AtomicU32,
     /// Average call duration in nanoseconds, divided by the number of calls in progress at the start of the call, for
-    /// each size class. 0 if there are no measurements. The division accounts for different numbers within a class.
+    /// each size class. 0 if there are no measurements. The division compensates for different numbers within a class.
     nanos_each: [AtomicU64; POWERS],
 }
 
@@ -44,7 +44,7 @@ impl Load {
     fn measure(&self, count: u32, micros: u32) {
         let Some(average) = self.nanos_each.get(power(count)) else { return };
         let each = (u64::from(micros) * 1_000 / u64::from(count.max(1))).max(1);
-        // The load and the store are separate: a concurrent update may be lost, which barely changes an average.
+        // The load and the store are not atomic. A concurrent update may be lost, which barely changes the average.
         let (before, now) = (average.load(Ordering::Relaxed).cast_signed(), each.cast_signed());
         let next = if before == 0 { now } else { before + (now - before) / SMOOTHING };
         // Move the average towards the measured value by the smoothing divisor.

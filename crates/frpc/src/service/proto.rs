@@ -1,5 +1,4 @@
-//! The format `proto` of methods: messages in protobuf encoding, regardless of the native codec. Used by generated
-//! code.
+//! The format `proto`: messages in protobuf encoding, regardless of the native codec. Used by generated code.
 
 use crate::Status;
 use crate::service::formats::Format;

@@ -1,5 +1,5 @@
-//! Streaming methods. Native calls are implemented in `service/streams.rs`. Calls over other protocols are implemented
-//! here, with encoded messages in a format.
+//! Streaming methods. Calls over other protocols, with messages encoded in a format, are implemented here. Native calls
+//! are implemented in `service/streams.rs`.
 
 use crate::api::BoxedCall;
 use crate::api::middleware::{Chain, MethodInfo, through};

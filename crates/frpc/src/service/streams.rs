@@ -28,14 +28,13 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-/// Maximum time for which a stream stays open after its call has ended. The client ends its sending side within this
-/// time, because Go clients fail if they end a stream that is already closed. The time is limited because the stream
-/// occupies an id.
+/// Maximum time for which a stream stays open after its call has ended, until the client ends its sending side. Go
+/// clients fail if they end a stream that is already closed. The time is limited, because the stream occupies an id.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Maximum number of messages on a stream that is closed immediately after its end. If the queue of 8192 entries of a
-/// Go stream has wrapped around, closing the stream loses unread messages, because frisbee-go v0.11.0 miscounts them.
-/// Longer streams are therefore closed after a delay.
+/// Maximum number of messages on a stream that is closed immediately after its end. Longer streams are closed after a
+/// delay, because closing a Go stream loses unread messages if its queue of 8192 entries has wrapped around (frisbee-go
+/// v0.11.0 miscounts them).
 const CLOSED_AT_ONCE_MAX: usize = 4096;
 
 /// Delay before the stream of a long call is closed, equal to the longest wait in Go.
@@ -62,7 +61,8 @@ impl ReceivedStream<'_> {
             return None;
         };
         if sender.is_native() {
-            // Keep the receiver, because a native client ends its sending side by a separate packet after the request.
+            // Keep the receiver, because a native client ends its sending side with a separate packet after the
+            // request.
             let mut back = shared_receiver.back.lock();
             (back.receiver, back.is_single) = (Some(receiver), true);
         } else {
@@ -217,7 +217,7 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
             let code = match (refused, &worked) {
                 (Some(code), _) => code,
                 (None, Ok(())) => Code::Ok,
-                // The handler may notice only when it sends that its client has disconnected.
+                // The handler may have failed because its client has disconnected.
                 (None, Err(_)) if sender.is_over() => Code::Cancelled,
                 (None, Err(status)) => status.code(),
             };
@@ -243,7 +243,7 @@ async fn close(sender: &StreamSender, shared_receiver: &SharedReceiver) {
     if !sender.is_native() && shared_receiver.sent.load(Ordering::Relaxed) > CLOSED_AT_ONCE_MAX {
         let _ = tokio::time::timeout(CLOSED_LATER, sender.closed()).await;
     }
-    // Close the stream, because Go does not do so and would keep it for the life of the connection.
+    // Close the stream, because Go does not and would keep it for the life of the connection.
     sender.close();
 }
 
@@ -271,7 +271,7 @@ impl SharedReceiver {
                 None => back.ended = true,
             }
             if back.is_single && !back.ended {
-                back.is_single = false; // Discard further requests without an error.
+                back.is_single = false; // From now on, discard requests without an error.
                 return Poll::Ready(Err(Status::invalid_argument("the client sent more than one request")));
             }
         }

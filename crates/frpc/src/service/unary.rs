@@ -35,9 +35,9 @@ use tokio::sync::Semaphore;
 
 use pending::{Answer, Waiting, put_reply};
 
-/// Maximum length in bytes of a request, before and after its translation, for which the driver does not read the
-/// clock. In the worst case, the translation moves the request once for each level of nesting, which takes some
-/// microseconds for this length.
+/// Maximum length in bytes of a request, before and after its translation, that counts as quickly translated. In the
+/// worst case, the translation moves the request once for each level of nesting, which takes a few microseconds for
+/// this length. After longer ones, the driver reads the clock.
 const TRANSLATED_QUICKLY_MAX: usize = 256;
 
 /// A unary method of a service, with its handler.
@@ -179,7 +179,7 @@ struct MethodState {
     translation: Option<Arc<Translation>>,
 }
 
-/// A call whose handler has been called and has not completed yet.
+/// A call with a handler that has been called and has not completed yet.
 #[derive(Clone, Copy)]
 struct StartedHandler<'a> {
     caller: &'a Caller,
@@ -198,8 +198,8 @@ where
     H: Fn(ServiceHandle<S>, Request<A>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
 {
-    /// Moves the parts of `call` only when they are used, because each move costs several instructions. Implements
-    /// [`Invoke::serve`].
+    /// Implements [`Invoke::serve`]. Parts of `call` are moved only where they are used, because each move costs
+    /// several instructions.
     fn serve(&mut self, mut call: Incoming<'_>) -> ServeProgress {
         let caller = call.caller;
         let mut inherited = InheritedContext { deadline: None, trace: call.trace.copied() };
@@ -262,8 +262,8 @@ where
     }
 
     fn is_needed(&self) -> bool {
-        // Keep the instance while calls hold clones of its permits: a new instance would start with all permits free
-        // and exceed the limit.
+        // Keep the instance while calls hold its permits. A new instance would start with all permits free and exceed
+        // the limit.
         self.state.permits.as_ref().is_some_and(|permits| Arc::strong_count(permits) > 1)
     }
 }

@@ -7,14 +7,15 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 
 impl<M: Message> Streaming<M> {
-    /// Waits at a client until the server accepts the call, or answers it with a message or the end of the stream. If
-    /// the handler subscribes to events before it returns, the stream contains all events that occur after this
-    /// function has returned.
+    /// Waits at a client until the server accepts the call, or answers it with a message or the end of the stream. This
+    /// is useful for subscriptions: if the handler subscribes to events before it returns, the stream contains all
+    /// events that occur after this function has returned.
     ///
     /// A streaming call returns before the server has accepted it. A rejection is therefore reported by the first
-    /// [`message`](Self::message). Use this to handle a rejection earlier, or to read the [`metadata`](Self::metadata)
-    /// before the messages. The first message, or a failure after the call was accepted, is kept for the next read. A
-    /// native server accepts the call when its handler returns. A compat server (Go) accepts it with the first message.
+    /// [`message`](Self::message). Use this function to handle a rejection earlier, or to read the
+    /// [`metadata`](Self::metadata) before the messages. The first message, or a failure after the call was accepted,
+    /// is kept for the next read. A native server accepts the call when its handler returns. A compat server (Go)
+    /// accepts it with the first message.
     ///
     /// ```
     /// use samples::greeter::{GreeterClient, Name};

@@ -38,9 +38,9 @@ const SENT_AT_ONCE: usize = 128;
 
 /// Sends all messages of a stream. Messages that are ready at the same time are sent together.
 ///
-/// `message` extracts the message from an item of the stream. If an item has none, the call fails with the status that
-/// `failure` returns for it. `count` is called with the number of messages in each batch, and `silent` if no
-/// message is ready at the first poll.
+/// `message` extracts the message from an item of the stream. If an item has none, the call fails with the status from
+/// `failure`. `count` is called with the number of messages in each batch, and `silent` if no message is ready at the
+/// first poll.
 pub(crate) async fn send_all<S, M>(
     sender: &StreamSender,
     messages: S,
@@ -107,7 +107,7 @@ fn send_some<T, M>(
         }
         sent += 1;
         if sent == SENT_AT_ONCE {
-            // Yield, because other tasks of this thread would starve if messages are always ready and another thread
+            // Yield. Otherwise, other tasks of this thread would starve if messages are always ready and another thread
             // consumes them.
             context.waker().wake_by_ref();
             break Ok(Poll::Pending);

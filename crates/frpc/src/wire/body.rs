@@ -15,7 +15,7 @@ use std::borrow::Cow;
 /// Error text that ends one direction of a stream with a compat peer.
 pub(crate) const EOF: &str = "EOF";
 
-/// Uncommon properties of a message's encoding. They share a byte, so that most messages need only one check.
+/// Uncommon properties of a message's encoding, combined in a byte so that most messages need only one check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Flags(u8);
 
@@ -77,8 +77,8 @@ pub(crate) struct DecodeOptions {
     pub(crate) decompresses: bool,
     /// Maximum length of a message in bytes that its method accepts.
     length_max: usize,
-    /// Length of a message above which its limits are computed. It is at most `length_max`, so that one comparison
-    /// suffices for others.
+    /// Length up to which a message needs no further check. It is at most `length_max`, so that one comparison suffices
+    /// for most messages.
     unchecked_max: usize,
 }
 
@@ -232,8 +232,8 @@ impl EncodeBody for &dyn EncodeBody {
     }
 }
 
-/// Encodes a message as the body of a packet and completes the packet. `prefix` is a closure so that the prefix is only
-/// constructed where it is written.
+/// Encodes a message as the body of a packet and completes the packet. `prefix` is a closure, so that the prefix is
+/// only constructed where it is written.
 #[inline(always)]
 pub(crate) fn put_message<'a, M: EncodeBody>(
     mut packet: PacketWriter<'_>,
@@ -259,7 +259,7 @@ pub(crate) fn put_message<'a, M: EncodeBody>(
         return Err(PutError::Lossy);
     }
     if bulk.capacity() == 0 && !flags.has(Flags::COMPRESSED) {
-        std::mem::forget(bulk); // Nothing was allocated, so skip the call of the drop function.
+        std::mem::forget(bulk); // Nothing was allocated, so skip the drop code.
     } else {
         gather(packet.continued(), start, bulk, flags);
     }
@@ -306,7 +306,7 @@ fn put_translated(
     packet.finish().map_err(PutError::TooLong)
 }
 
-/// Writes a packet whose body is an error. If the error would be too long, truncates its text and omits its metadata
+/// Writes a packet with an error as its body. If the error would be too long, truncates its text and omits its metadata
 /// and details.
 pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Form) {
     put_failure(outbox, id, operation, status, style, false);
@@ -493,7 +493,7 @@ pub(crate) fn request<M: Message>(mut decoder: Decoder<'_>, length: usize) -> Re
     match polyglot::decode_root(&mut decoder) {
         Ok(Root::Message(message)) => {
             let containers = most.saturating_sub(decoder.container_memory());
-            // Count the whole read buffer if the message contains slices of it, because they keep it alive.
+            // If the message contains slices of the read buffer, charge the whole buffer, because they keep it alive.
             let body_memory = if decoder.has_sliced() { frisbee::body_memory(length) } else { length };
             Ok(Received { message, memory: body_memory + containers, is_slow: false })
         }

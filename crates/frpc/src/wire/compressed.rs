@@ -2,8 +2,8 @@
 //!
 //! A compressed message consists of the byte `11`, its uncompressed length n as a varint, and a zstd frame that
 //! decompresses to n bytes. Other messages never start with `11`, so compression is detected when decoding fails, at no
-//! cost for other messages. All claims of the frame are checked before memory is allocated. A server's method table
-//! determines which messages are compressed, and [`CompressedMethods`] does so for a client.
+//! cost for other messages. All claims of the frame are checked before memory is allocated. On a server, the method
+//! table determines which messages are compressed. On a client, [`CompressedMethods`] does.
 
 #[cfg(feature = "zstd")]
 mod frames;

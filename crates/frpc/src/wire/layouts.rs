@@ -1,4 +1,4 @@
-//! Layouts in HELLO, and the packets that concern layouts: ASK, LAYOUT and CALLS.
+//! Wire layouts in HELLO, and the packets about layouts: ASK, LAYOUT and CALLS.
 //!
 //! Messages have no field numbers on the wire, so a peer with another schema would misread them without a translation.
 //! The accepting end performs the translation and requests the descriptions that it does not know
@@ -80,8 +80,8 @@ impl PeerLayout {
     }
 }
 
-/// Parses the name and the fingerprint of an encoded layout. Also returns an iterator over the operation numbers, whose
-/// items are `None` for malformed numbers.
+/// Parses the name and the fingerprint of an encoded layout. Also returns an iterator over the operation numbers, which
+/// returns `None` for malformed ones.
 fn parse(mut item: &[u8]) -> Option<(&str, Fingerprint, impl Iterator<Item = Option<u16>>)> {
     let length = usize::try_from(take_varint(&mut item)?).ok()?;
     let (name, rest) = item.split_at_checked(length)?;
@@ -139,7 +139,7 @@ pub(crate) fn asked(body: &[u8]) -> Option<impl Iterator<Item = Fingerprint>> {
     (1..=ASKED_MAX).contains(&fingerprints.len()).then(|| fingerprints.iter().copied().map(Fingerprint::new))
 }
 
-/// Replies to an ASK packet with the layout that has this fingerprint, or with none if it is unknown.
+/// Replies to an ASK packet with the layout that has this fingerprint, or reports that it is unknown.
 pub(crate) fn put_layout(outbox: &mut Outbox, fingerprint: Fingerprint, layout: Option<&Layout>) {
     match layout.map(|layout| layout.description).filter(|description| !description.is_empty()) {
         Some(description) => put(outbox, extension::LAYOUT, description),

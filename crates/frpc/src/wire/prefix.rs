@@ -5,8 +5,7 @@
 //!
 //! # Decisions
 //!
-//! A trace context is an item of its own rather than metadata: metadata requires allocations at both peers, while a
-//! context takes 29 bytes on the stack.
+//! A trace context has its own item instead of being metadata, which would require allocations at both peers.
 
 use crate::Status;
 use crate::api::code::Code;
@@ -258,7 +257,7 @@ pub(crate) fn trailers(status: &Status, refused: bool, max: usize) -> Vec<u8> {
     const AROUND: usize = 12;
     let with = |text: &str, whole: bool| {
         let mut items = Vec::new();
-        // Send another code instead of `Ok`, because a failure must be recognized as one.
+        // A failure with the code `Ok` would not be recognized as one.
         let code = if status.code() == Code::Ok { Code::Unknown } else { status.code() };
         let code_and_details = (code, if whole { status.details() } else { &[] });
         let metadata = Some(status.metadata()).filter(|metadata| whole && !metadata.is_empty());
@@ -287,7 +286,7 @@ pub(crate) fn read_trailers(items: &[u8]) -> Result<Option<Status>, PrefixError>
     Ok(Some(Status::received(String::from_utf8_lossy(text).into_owned(), Some(prefix))))
 }
 
-/// Writes the length of the prefix items that start at `begin`, if it does not fit into the byte reserved for it.
+/// Writes the length of the prefix items that start at `begin`, which does not fit into the byte reserved for it.
 fn put_long_length(buffer: &mut Vec<u8>, begin: usize) {
     let mut length = Vec::new();
     put_varint(&mut length, (buffer.len() - begin) as u64);
@@ -524,7 +523,7 @@ mod tests {
         let prefix = |length: usize| {
             let mut bytes = vec![PREFIX];
             let mut item = Vec::new();
-            // An unknown item, whose length takes three bytes.
+            // An unknown item with a length that takes three bytes.
             put_item(&mut item, 99, &vec![0; length - 4]);
             assert_eq!(item.len(), length);
             put_varint(&mut bytes, length as u64);

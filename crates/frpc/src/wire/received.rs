@@ -5,7 +5,7 @@ use crate::observe::TraceContext;
 use crate::wire::prefix::{Failure, Prefix};
 use crate::{Code, Request, Response, Status};
 
-/// Metadata key in which callers over other protocols send the trace context.
+/// Metadata key of the trace context in calls over other protocols.
 const TRACEPARENT: &str = "traceparent";
 
 impl<T> Request<T> {

@@ -4,10 +4,10 @@ use crate::wire::prefix;
 use frisbee::Hello;
 use frisbee::tlv::{put_varint, take_varint};
 
-/// Type of the HELLO item with which a client requests load reports. It has no value.
+/// Type of the HELLO item that requests load reports. It has no value.
 pub(crate) const REPORT_REQUEST_ITEM: u8 = Hello::FIRST_USER_ITEM + 2;
 
-/// Load report that a server sends with its replies so that clients can choose among servers.
+/// Load report that a server sends with its replies, so that clients can choose among servers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Report {
     /// Number of calls in progress at the server.
@@ -24,7 +24,7 @@ impl Report {
     }
 
     /// Decodes the value of a prefix item. Ignores additional fields, which later versions may append. Numbers that are
-    /// too large saturate, which indicates a very high load.
+    /// too large saturate.
     pub(super) fn from_item(mut item: &[u8]) -> Option<Self> {
         let mut number = || take_varint(&mut item).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
         Some(Self { in_progress: number()?, micros: number()? })

@@ -17,14 +17,14 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Maximum number of cached translation plans. A server with forty services typically has clients of a few versions.
+/// Maximum number of cached translation plans. Sufficient for forty services with clients of 25 versions.
 const CACHED_MAX: usize = 1024;
 
 /// Maximum memory in bytes of cached translation plans that no connection uses. A plan for fifty messages takes about
 /// 10 KiB.
 const UNUSED_MAX: usize = 4 * 1024 * 1024;
 
-/// Maximum capacity in bytes of the translation buffer that a thread keeps. Longer messages use a buffer of their own.
+/// Maximum capacity in bytes of the translation buffer that a thread keeps. Longer messages use a temporary buffer.
 const SCRATCH_MAX: usize = 16 * 1024;
 
 thread_local! {
@@ -128,7 +128,7 @@ pub(crate) struct Translation {
 /// Parses the descriptions of a service at this end and at the peer.
 ///
 /// # Errors
-/// If a description is malformed, or that of the peer is of another service or has a method twice.
+/// If a description is malformed, or the peer's describes another service or has a method twice.
 fn parse(own: &Layout, peer: &[u8]) -> Result<(Description, Description), String> {
     let parse = |bytes: &[u8]| Description::parse(bytes).map_err(|error: DescriptionError| error.to_string());
     let (here, there) = (parse(own.description)?, parse(peer)?);
@@ -148,14 +148,14 @@ impl ServicePlans {
         CACHE.lock().get_or_insert_default().find(&(own.fingerprint, peer, caller, Form::Extended))
     }
 
-    /// Returns the plans for compat peers whose layout is `peer`.
+    /// Returns the plans for compat peers with the layout `peer`.
     ///
     /// # Errors
     /// Like [`new`](Self::new).
     pub(crate) fn compat(own: &'static Layout, peer: &Layout, caller: Caller) -> Result<Arc<Self>, String> {
         let key = (own.fingerprint, peer.fingerprint, caller, Form::Flat);
         let cached = CACHE.lock().get_or_insert_default().find(&key);
-        // The lock guard was dropped with its statement: `new` locks the cache again and would deadlock.
+        // The lock guard was dropped at the end of its statement. Otherwise, `new` would deadlock.
         cached.map_or_else(|| Self::new(own, peer.description, caller, Form::Flat), Ok)
     }
 
@@ -291,7 +291,7 @@ impl Translation {
             if what == compressed::REQUEST { Status::invalid_argument(text) } else { Status::internal(text) }
         })?;
         self.count_skipped(translated.skipped);
-        // Check only long bodies, because others take little memory.
+        // Short bodies take little memory, so check only long ones.
         if out.is_long() && !by.has_room(out.len()) {
             by.count_rejected();
             let text = format!("the translated {what} was discarded: the memory limit for its sender is reached");
@@ -309,7 +309,7 @@ impl Translation {
             out.extend_from_slice(body);
             return Ok(());
         };
-        // Use the maximum nesting depth for messages of this end, because the peer enforces its own limit.
+        // The peer enforces its own nesting limit, so apply only the maximum.
         let limits = Limits { body: limit as usize, nesting: Nesting::new(NESTING_CEILING) };
         self.plans.outgoing.translate(root, body, out, limits).map(|translated| self.count_skipped(translated.skipped))
     }
@@ -321,14 +321,14 @@ impl Translation {
 
     fn count_skipped(&self, fields: u64) {
         if fields > 0 {
-            // Relaxed, because the count is only reported.
+            // Relaxed, because nothing depends on the count.
             self.plans.counts.skipped.fetch_add(fields, Ordering::Relaxed);
         }
     }
 }
 
 impl TranslatedService {
-    /// Returns the services of this process that have peers with another version of the schema, sorted by name.
+    /// Returns the services of this process that peers use with another version of the schema, sorted by name.
     ///
     /// ```
     /// use frpc::observe::TranslatedService;

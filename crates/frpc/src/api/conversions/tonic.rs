@@ -28,7 +28,7 @@ impl From<Status> for tonic::Status {
 }
 
 /// Converts the status, preserving its details and metadata. Entries that [`Metadata`] cannot represent are dropped,
-/// and their keys are logged. Multiple text values of a key are joined like in `Metadata::try_from`. Of multiple binary
+/// and their keys are logged. Multiple text values of a key are joined as in `Metadata::try_from`. Of multiple binary
 /// values of a key, only the first is kept.
 impl From<tonic::Status> for Status {
     fn from(status: tonic::Status) -> Self {
@@ -85,7 +85,7 @@ impl TryFrom<&MetadataMap> for Metadata {
 fn insert(metadata: &mut Metadata, entry: &KeyAndValueRef<'_>) -> Result<(), MetadataError> {
     match entry {
         KeyAndValueRef::Ascii(key, value) => {
-            // A lossy conversion suffices, because text that is not UTF-8 is not valid ASCII.
+            // A lossy conversion suffices, because only ASCII is accepted below.
             let value = String::from_utf8_lossy(value.as_encoded_bytes());
             let separator = if *key == "cookie" { "; " } else { ", " };
             match metadata.get(key.as_str()) {

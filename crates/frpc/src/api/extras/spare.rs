@@ -1,12 +1,12 @@
 //! A per-thread pool of boxes for metadata and extensions. Each message with metadata needs a box, and most boxes are
-//! freed on the thread that allocates the next one. Taking a box from the pool needs half as many instructions as
-//! allocating it.
+//! freed on the thread that allocates the next one. Taking a box from the pool takes half as many instructions as
+//! allocating one.
 
 use super::Extras;
 use std::cell::RefCell;
 
-/// Maximum number of pooled boxes per thread, of about 140 bytes each. A connection rarely handles more messages with
-/// metadata at the same time.
+/// Maximum number of pooled boxes per thread, each of about 140 bytes. Rarely are more messages with metadata in use at
+/// the same time.
 const POOL_MAX: usize = 64;
 
 thread_local! {

@@ -1,5 +1,5 @@
-//! Storage of metadata entries. They are stored contiguously in their wire format, so that they can be sent and
-//! received by a single copy. Small metadata is stored inline.
+//! Storage of metadata entries. They are stored contiguously in their wire format, so that a single copy suffices to
+//! send or receive them. Small metadata is stored inline.
 
 use frisbee::tlv::{put_varint, take_varint};
 
@@ -9,7 +9,7 @@ const INLINE_LEN: usize = 84;
 /// Item type that identifies a metadata entry in the prefix of a call.
 pub(crate) const ENTRY: u8 = 2;
 
-/// Flag in the stored type of a metadata entry whose value `Debug` output omits.
+/// Flag in the stored item type of an entry. If set, `Debug` output omits the value.
 const SENSITIVE: u8 = 0x80;
 
 /// Length in bytes of the header of a short metadata entry: its type, its length and the length of its key. Longer
@@ -33,7 +33,7 @@ pub(super) struct Entries {
     apart: Vec<u8>,
 }
 
-// The inline encoding requires lengths below 0x80, because larger ones take several bytes.
+// Inline entries must have lengths below 0x80, because larger ones take several bytes.
 const _: () = assert!(INLINE_LEN < 0x80);
 
 /// A metadata entry, borrowed from the encoded entries.
@@ -187,7 +187,7 @@ impl Entries {
         while let Some(found) = self.find(key) {
             let (range, content_len) = (found.begin..found.end, found.key.len() + found.value.len());
             self.count -= 1;
-            self.content_len -= content_len as u16; // The subtrahend is part of the total.
+            self.content_len -= content_len as u16; // Part of the total.
             if self.apart.is_empty() {
                 let length = range.len() as u8; // The range is within `length`.
                 self.inline.copy_within(range.end..self.length.into(), range.start);

@@ -5,9 +5,9 @@
 //!
 //! # Decisions
 //!
-//! Boxes are reused by later calls: one for the future of each middleware, and three for the innermost call. They are
-//! passed inwards through the chain with the call and returned with the response. Most calls with middleware therefore
-//! do not allocate.
+//! Most calls with middleware do not allocate, because later calls reuse the boxes: one for the future of each
+//! middleware, and three for the innermost call. They are passed inwards through the chain with the call, and returned
+//! with the response.
 
 use super::innermost::InnermostCall;
 use super::runner::{ErasedMiddleware, OutermostState, RunnerSlot};
@@ -39,7 +39,7 @@ pub(crate) struct Chain {
     spares: Arc<Mutex<Vec<Pin<Box<RunnerSlot>>>>>,
 }
 
-/// The middleware inside another middleware, at least one.
+/// The middleware inside another middleware. Contains at least one.
 pub(super) struct InnerChain {
     chain: Arc<Chain>,
     at: usize,
@@ -51,8 +51,7 @@ impl InnerChain {
     }
 }
 
-/// The future returned by [`Next::run`]: that of the next middleware or, after the last middleware, that of the call
-/// itself.
+/// The future returned by [`Next::run`]. Runs the next middleware or, after the last one, the call itself.
 pub(super) struct ChainFuture {
     /// The innermost call. `None` while the next middleware owns it, and after completion.
     last: Option<Box<InnermostCall>>,
@@ -108,7 +107,7 @@ impl Future for ChainFuture {
         let coming = if std::mem::take(&mut last.is_coming) { last.parts.as_deref_mut() } else { None };
         if let Some(parts) = &coming {
             last.is_own = parts.origin.transport.is_none();
-            // Assume that the call runs. If it fails, its status below determines whether it has.
+            // Assume that the call runs. If it fails, its status determines this below.
             last.has_run.store(true, Ordering::Relaxed);
         }
         let ended = ready!(last.call.as_mut().poll(coming, &mut last.extras, context));
@@ -155,9 +154,8 @@ impl<T> PooledCall<T> {
     ) {
         last.rest = InnerChain::of(&self.chain, 1);
         let Some(outermost) = self.outermost() else { return };
-        // Construct the state in place, because it would otherwise be copied from the stack.
-        // Compare first, because a reused call usually has the flag already, and cloning the `Arc` costs an atomic
-        // operation.
+        // Construct the state in place, because otherwise it would be copied from the stack. Compare first: a reused
+        // call usually has this flag already, and cloning the `Arc` takes an atomic operation.
         if !outermost.has_run.as_ref().is_some_and(|has_run| Arc::ptr_eq(has_run, &last.has_run)) {
             outermost.has_run = Some(last.has_run.clone());
         }
@@ -199,9 +197,9 @@ impl<B: 'static> PooledCall<Result<Response<B>, Status>> {
         }
     }
 
-    /// Returns the status of the call, given the status that its middleware returned. The call counts as not run if
-    /// middleware never continued it or it was not sent, whatever the source of the status. The call may still run
-    /// while a task holds its [`Next`].
+    /// Returns the status of the call, given the status that its middleware returned. The call counts as not run if no
+    /// middleware continued it, or if it was not sent, regardless of who created the status. While a task holds its
+    /// [`Next`], the call may still run.
     fn verdict(&mut self, status: Status) -> Status {
         let has_run = self.outermost().and_then(|outermost| outermost.has_run.as_mut());
         // `get_mut` synchronizes with a task that has run the call and dropped its reference.

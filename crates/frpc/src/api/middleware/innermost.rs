@@ -1,4 +1,4 @@
-//! The call inside of all middleware, with allocations that later calls reuse.
+//! The innermost call of a middleware chain, with allocations that later calls reuse.
 
 use super::Parts;
 use super::chain::InnerChain;
@@ -11,11 +11,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
-/// Maximum number of slots for inner middleware that a call keeps for reuse. Exceeds the length of typical chains.
+/// Maximum number of slots for inner middleware that a call keeps for reuse. More than a typical chain needs.
 const SLOTS_MAX: usize = 32;
 
-/// The call inside all middleware, with memory that later calls reuse. It is passed inwards through the middleware
-/// chain and returned with the response.
+/// The innermost call, with memory that later calls reuse. It is passed inwards through the middleware chain and
+/// returned with the response.
 pub(super) struct InnermostCall {
     pub(super) call: Pin<Box<dyn MakeCall>>,
     /// Properties of the call that middleware can access. `None` while a middleware holds them.
@@ -44,7 +44,7 @@ impl InnermostCall {
     }
 }
 
-/// The call inside all middleware, with its message types erased.
+/// The innermost call, with its message types erased.
 pub(super) trait MakeCall: Send {
     /// Polls the call, starting it first if `parts` is `Some`. On completion, the call keeps its response message and
     /// stores the response's metadata and extensions in `extras`.
@@ -94,8 +94,7 @@ where
         }
         let Some(making) = this.making.as_mut().as_pin_mut() else { return Poll::Pending };
         let ended = ready!(making.poll(context));
-        // Drop the future before returning the response, because the call's memory is reused and would keep what it
-        // holds.
+        // Drop the future now. Otherwise, its captured values would live until the memory is reused.
         this.making.set(None);
         Poll::Ready(match ended {
             Ok(response) => {
@@ -129,7 +128,7 @@ impl InnermostCall {
         let Some(mut spare) = spare else { return Self::of(CallStage::boxed(make, message)) };
         match spare.call.as_mut().slot().downcast_mut::<Option<(L, A)>>() {
             Some(slot) => *slot = Some((make, message)),
-            // The memory belongs to a call of another method, whose type differs. Allocate instead.
+            // The memory belongs to a call of another type. Allocate instead.
             None => spare.call = CallStage::boxed(make, message),
         }
         spare.is_coming = true;

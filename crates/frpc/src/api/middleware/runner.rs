@@ -53,11 +53,11 @@ pub(super) trait RunMiddleware: Send {
 
 pin_project_lite::pin_project! {
     struct MiddlewareRunner<M, G, F> {
-        // Moved into the future while it runs, because cloning the reference for each call would be contended by all
-        // cores.
+        // Moved into the future while it runs. Cloning it for each call would make all cores contend for the reference
+        // count.
         middleware: Option<Arc<M>>,
         make: G,
-        // A completed future remains until the next call, because it no longer holds resources.
+        // A completed future remains until the next call, which is harmless because it no longer holds resources.
         #[pin]
         future: Option<F>,
         outermost: OutermostState,
@@ -81,7 +81,7 @@ where
     G: Fn(Arc<M>, Call, Next) -> F + Send,
     F: Future<Output = (Arc<M>, Result<CallResponse, Status>)> + Send,
 {
-    // Keep this a single function, so that the code of the future is inlined into it.
+    // A single function, so that the code of the future is inlined into it.
     fn poll(
         self: Pin<&mut Self>,
         coming: Option<(Call, Next)>,

@@ -14,7 +14,7 @@ static LAYOUT: Layout = Layout::new("test.Test", &[10, 11], 1, b"", "");
 static ADD: Method = Method::new(&LAYOUT, "Add", 10);
 static GET: Method = Method::new(&LAYOUT, "Get", 11);
 
-/// First bytes of an encoded message and of an encoded error.
+/// Bodies of a reply with a message and of a reply with an error.
 const MESSAGE: &[u8] = &[8, 0];
 const ERROR: &[u8] = &[6, 5, 1, b'x'];
 
@@ -192,7 +192,7 @@ fn late_replies_are_counted_after_lock_release() {
     assert!(observed.answer(Duration::from_millis(1), &[]).is_none());
 }
 
-/// An observer that samples no calls. The ends of calls are thus not reported to it.
+/// An observer that samples no calls, so their ends are not reported to it.
 struct NoSamples;
 
 impl Observer for NoSamples {

@@ -171,7 +171,7 @@ async fn links_name_server_and_last_failure() {
     assert_eq!((links.name(), links.failure()), ("nowhere", None));
     assert!(links.connect(now()).await.is_err());
     assert!(links.failure().is_some());
-    // The next attempt starts within the timeout of a call that begins after the longest delay.
+    // This wait begins after the longest delay, so the next attempt starts in time.
     let late = WaitPolicy { since: Instant::now() + PAUSE_MAX, until: Some(Instant::now().into_std()) };
     let status = links.connect(late).await.err().expect("call should fail after its deadline");
     assert!(status.message().starts_with("not sent: no connection before the deadline; "), "{status}");

@@ -174,10 +174,10 @@ struct EncodedReplies {
 }
 
 enum ReplyState {
-    /// A task is opening the call. It must not wait for the caller: a server may wait for requests before it sends the
-    /// response head, and the caller may wait for the reply stream before it makes requests.
+    /// A task is opening the call. A task, because the server may wait for requests before it sends the response head,
+    /// while the caller may wait for the reply stream before it makes requests.
     Opening(AbortOnDrop<Result<(GrpcReplies, Arc<Link>), Status>>),
-    /// The link counts the stream as load of its server.
+    /// Holding the link counts the stream as load of its server.
     Open {
         replies: GrpcReplies,
         _link: Arc<Link>,
@@ -191,7 +191,7 @@ impl EncodedReplies {
             let opened = ready!(Pin::new(&mut opening.0).poll(task));
             match opened.unwrap_or_else(|_| Err(Status::unavailable(RUNTIME_ENDED))) {
                 Ok((replies, link)) => {
-                    // The headers are set only once, because the state changes next.
+                    // Cannot fail, because the state changes below and the headers are set only here.
                     let _ = self.headers.set(replies.metadata());
                     self.state = ReplyState::Open { replies, _link: link };
                 }
@@ -306,11 +306,11 @@ impl PendingCall<'_> {
                 table.handle_answer(Code::Ok);
                 return Ok(reply);
             }
-            // Report UNAVAILABLE as a refusal, so that an idempotent call is retried on another server of the fleet.
+            // Treat UNAVAILABLE as a refusal, so that an idempotent call is retried on another server of the fleet.
             Err((status, SentState::Answered)) if status.code() == Code::Unavailable && is_retried => {
                 (status, SentState::Refused { until: None })
             }
-            // Report a refusal as the reply if the call is not retried.
+            // If the call is not retried, the refusal is its reply.
             Err((status, SentState::Refused { .. })) if !is_retried => (status, SentState::Answered),
             Err(failed) => failed,
         };
@@ -323,7 +323,7 @@ impl PendingCall<'_> {
     }
 }
 
-/// Measures the duration of a call, if the picker has requested that. A dropped call counts as abandoned.
+/// Measures the duration of a call, if the picker has requested this. A dropped call counts as abandoned.
 struct CallTimer<'a>(Option<&'a CallTable>);
 
 impl<'a> CallTimer<'a> {

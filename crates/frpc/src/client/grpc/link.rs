@@ -1,5 +1,5 @@
-//! Connections to a gRPC server: the client driver of `frisbee_http2`. Callers send under the connection's lock and
-//! wake the driver, which reads once and writes once per poll.
+//! Connections to a gRPC server: the client driver of `frisbee_http2`. Callers queue frames under the connection's lock
+//! and wake the driver, which reads once and writes once per poll.
 
 use super::status::CallError;
 use super::{PREFIX, after};
@@ -26,18 +26,18 @@ pub(super) trait Io: AsyncRead + AsyncWrite + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Send> Io for T {}
 
-/// Times after which a silent server is sent a PING and is considered dead.
+/// Keepalive: when to send a PING to a silent server, and when to consider it dead.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keepalive {
-    /// Time without input after a call, after which a PING is sent.
+    /// Time without input after which a PING is sent, if a call was sent since the last input.
     pub(crate) interval: Duration,
     /// Timeout of the reply to the PING, after which the calls fail.
     pub(crate) timeout: Duration,
 }
 
 impl Default for Keepalive {
-    /// The interval exceeds five minutes because many gRPC servers close connections that send PINGs more often. The
-    /// timeout is the default of gRPC.
+    /// The interval exceeds five minutes, because many gRPC servers close connections that send PINGs more often. The
+    /// timeout is gRPC's default.
     fn default() -> Self {
         Self { interval: Duration::from_secs(310), timeout: Duration::from_secs(20) }
     }
@@ -49,13 +49,14 @@ const READ_MAX: usize = 64 * 1024;
 /// Minimum free capacity in bytes for a read. A buffer with less is replaced.
 const READ_LEAST: usize = 4 * 1024;
 
-/// A duration beyond the lifetime of any connection that the clock can still represent.
+/// A duration longer than any connection lasts, but representable by the clock.
 pub(super) const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
-/// Notifications of the connections to a server. Each may have several waiters.
+/// Notifications about the connections to a server. Each may have several waiters.
 #[derive(Default)]
 pub(super) struct Changes {
-    /// Notified when a waiting call may find another result: a connection was made or ended, or a stream has ended.
+    /// Notified when waiting calls should check again: a connection was established or has ended, or a stream has
+    /// ended.
     pub(super) calls: Notify,
     /// Notified when an attempt to connect has ended, or a connection accepts no further calls.
     pub(super) links: Notify,
@@ -76,7 +77,7 @@ struct LinkState {
     http2: Connection,
     /// Calls in progress, indexed by [`StreamKey::index`].
     calls: Vec<Option<OpenCall>>,
-    /// Open streams per remote caller, so that one caller cannot take all streams of the connection.
+    /// Open streams per remote caller, to prevent one caller from using all streams of the connection.
     callers: CallShares,
     changes: Arc<Changes>,
     driver: Option<Waker>,
@@ -203,7 +204,7 @@ impl LinkState {
     fn end(&mut self, error: &io::Error) {
         (self.is_closing, self.has_ended) = (true, true);
         let reason = self.reason.get_or_insert_with(|| error.to_string().into()).clone();
-        // Take the calls out of the table, so that dropping them later resets no stream.
+        // Take the calls out of the table, so that dropping them later does not reset streams.
         for (_, _, reply) in std::mem::take(&mut self.calls).into_iter().flatten() {
             reply.lock().finish(Err(CallError::Lost(reason.clone())));
         }
@@ -435,9 +436,9 @@ impl Call {
         if message.is_none() && end.is_none() {
             reply.reader = Some(task.waker().clone());
         }
-        // Release this lock before the connection is locked, because the driver takes the two in the opposite order.
+        // Release this lock before locking the connection, because the driver takes the two in the opposite order.
         drop(reply);
-        // Return flow-control credit only while the stream is open, because the server sends nothing after the end.
+        // Return flow-control credit only while the stream is open, because nothing is sent after the end.
         if credit > 0 && end.is_none() {
             let mut state = self.sender.link.0.lock();
             state.http2.consume(self.sender.key, credit);
@@ -489,7 +490,7 @@ async fn drive(link: Arc<Link>, mut transport: Pin<Box<dyn Io>>, keepalive: Keep
     let mut alarm = pin!(sleep_until(after(now(), FAR).into()));
     let error = poll_fn(|task| driver.poll(link, transport.as_mut(), alarm.as_mut(), task)).await;
     tracing::debug!(%error, "connection to a gRPC server ended");
-    // Fail the calls with this error before the guard fails them with a general one.
+    // Fail the calls with this error, because the guard would fail them with a general one.
     link.0.lock().end(&error);
     // Wait until the server closes its direction. Its last frames are ignored.
     let _ = poll_fn(|task| transport.as_mut().poll_shutdown(task)).await;
@@ -510,7 +511,7 @@ struct Driver {
     /// Received bytes that have not been decoded yet.
     input: Bytes,
     keepalive: Keepalive,
-    /// Time of the first call after the last read, and whether a PING was sent since. A call that is cancelled does not
+    /// Time of the first call after the last read, and whether a PING was sent since. Cancelling the call does not
     /// reset it, because the server may be dead.
     silent_since: Option<Instant>,
     has_pinged: bool,
@@ -542,13 +543,12 @@ impl Driver {
                 }
                 state.http2.release();
             }
-            // Register without releasing the lock since the last check, so that a call made afterwards wakes the
-            // driver.
+            // The lock has been held since the last check, so later calls find this waker and wake the driver.
             state.driver = Some(task.waker().clone());
             let due = [state.http2.next_timeout(), self.keepalive_due()].into_iter().flatten().min();
             let due = due.unwrap_or_else(|| after(now, FAR)).into();
-            // Move the alarm only to an earlier time, because most polls change the time. A later time is set when the
-            // alarm fires.
+            // Reset the alarm only if the time is earlier, because most polls change the time. Later times are set when
+            // the alarm fires.
             if due < alarm.deadline() || alarm.is_elapsed() {
                 alarm.as_mut().reset(due);
             }
@@ -603,7 +603,8 @@ impl Driver {
         while let Some(event) = state.http2.poll_event(&mut self.input, now).map_err(failed)? {
             state.handle(event);
         }
-        // Copy the input, because it may wait for writes and must not retain the buffer.
+        // Copy the rest of the input, which may stay here until pending writes complete, so that it does not keep the
+        // read buffer alive.
         self.input = Bytes::copy_from_slice(&self.input);
         if state.http2.is_established()
             && let Some(opening) = state.opening.take()

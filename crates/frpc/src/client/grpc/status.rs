@@ -35,7 +35,7 @@ impl CallError {
         matches!(self, Self::Reset(ErrorCode::REFUSED_STREAM))
     }
 
-    /// Returns how far the failed call got.
+    /// Returns the progress of the failed call, which determines whether it may be retried.
     pub(super) fn sent_state(&self) -> SentState {
         match self {
             Self::Lost(_) => SentState::Disconnected { until: None },
@@ -94,7 +94,7 @@ pub(super) fn check_head(head: &Head) -> Result<(), Status> {
     Err(Status::new(code, format!("not a gRPC reply: HTTP status {status}, content type \"{content_type}\"")))
 }
 
-/// Returns the outcome of a call, as stated by its trailers.
+/// Returns the outcome of a call from its trailers.
 pub(super) fn outcome(trailers: &Head) -> Result<(), Status> {
     let code = trailers.get("grpc-status").and_then(|code| std::str::from_utf8(code).ok()?.parse().ok());
     let code = match code {

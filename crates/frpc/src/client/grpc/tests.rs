@@ -40,7 +40,7 @@ async fn unsendable_request_fails_call_at_once() {
     }
 }
 
-/// Regression test: each call that timed out began the keepalive interval anew.
+/// Regression test: each call that timed out restarted the keepalive interval.
 #[tokio::test(start_paused = true)]
 async fn dead_server_is_detected_between_cancelled_calls() {
     let (links, mut server) = connected().await;

@@ -27,8 +27,8 @@ pub struct AdapterResponses {
 
 impl AdapterResponses {
     /// Waits until the call's deadline passes or its authorization expires. Returns the status of the call and ends the
-    /// response stream. Intended for an adapter that waits for its client and therefore does not poll the response
-    /// stream, because polling that stream includes this check.
+    /// response stream. Polling the response stream includes this check. Use this method while waiting for the client
+    /// instead.
     pub fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<Status> {
         let Self { messages, sleep, call, .. } = self;
         let (Some(_), Some((sleep, status))) = (&messages, sleep) else { return Poll::Pending };

@@ -147,7 +147,7 @@ impl AdapterSlot {
         }
         let answered = match outcome {
             Some(AdapterOutcome::Ready(result)) => AdapterCall::Ready(result),
-            // Return before `leave_call`: the task's guard removes the call from the count when the task ends.
+            // Return without `leave_call`, because the task's guard removes the call from the count when the task ends.
             Some(AdapterOutcome::Pending(pending)) => return AdapterCall::InProgress(self.method.spawn(pending, make)),
             None => AdapterCall::Ready(Err(Status::internal("the method has not answered"))),
         };

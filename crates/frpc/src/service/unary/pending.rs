@@ -157,7 +157,7 @@ impl MethodState {
             let observed_call = self.continue_observed();
             let call = AnsweredCall { id, operation, style, flags, is_layered, name, observed_call, working };
             let answer = Answer { task, call };
-            // Spawn the handler itself if no deadline, permit or registry entry needs a wrapper, which saves an
+            // Spawn the handler directly if no deadline, permit or registry entry requires a wrapper, which saves an
             // allocation.
             if !inherited.is_something() && permits.is_none() && entered.is_none() {
                 return handler.answered_by(answer);
@@ -285,7 +285,7 @@ impl AnsweredCall {
         let code = reply.map_or_else(Status::code, |_| Code::Ok);
         // Report the duration only if the call succeeded, because failed calls do not predict the duration of others.
         let report = working.take().filter(|_| reply.is_ok()).and_then(LoadGuard::end);
-        // Look up the translation again, because storing it would enlarge pending calls.
+        // Look up the translation again instead of storing it, which would enlarge pending calls.
         let find = || PeerLayouts::of(task.connection())?.translation(operation.number());
         let translation = if flags.has(Flags::TRANSLATED) { find() } else { None };
         let writing = Writing::new(*flags, translation.as_deref());
@@ -315,8 +315,7 @@ pub(super) fn put_reply<B: EncodeBody>(
 ) {
     match reply {
         Err(status) if status.is_rejection() => body::put_refusal(outbox, id, operation, status, style),
-        // Middleware failed the call without calling the handler. A failure after the handler's call may be due to side
-        // effects.
+        // Middleware failed the call without calling the handler, so the call has not run.
         Err(status)
             if is_layered
                 && !status.may_have_run()

@@ -13,8 +13,7 @@ use zstd::zstd_safe;
 /// compression would cost more than it saves.
 const LEAST: usize = 1024;
 
-/// Fraction of a message's length, as a divisor, that compression must save. With a smaller saving, compression costs
-/// more than it saves.
+/// Fraction of a message's length (1/16) that compression must save to be worth its cost.
 const SAVED_PART: usize = 16;
 
 /// Compression level. The fastest level already achieves most of the saving.
@@ -44,7 +43,7 @@ pub(super) fn compress(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut V
     let buffer = packet.buffer();
     let written = buffer.len().saturating_sub(start);
     let length = bulk.iter().fold(written, |length, part| length.saturating_add(part.bytes.len()));
-    // Leave an oversized message uncompressed, because it will be rejected.
+    // A message above the limit will be rejected, so do not compress it.
     if length < LEAST || length > limit {
         return;
     }
@@ -108,7 +107,7 @@ impl Packer {
     }
 }
 
-/// Checks that untrusted bytes are exactly one zstd frame with a message of `length` bytes, without dictionary,
+/// Checks that untrusted bytes are exactly one zstd frame with a message of `length` bytes, without a dictionary,
 /// skippable frames or trailing bytes.
 pub(super) fn check(frame: &[u8], length: usize) -> Result<(), CompressionError> {
     let states_length = || matches!(zstd_safe::get_frame_content_size(frame), Ok(Some(of)) if of == length as u64);
