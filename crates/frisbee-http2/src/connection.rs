@@ -1,11 +1,11 @@
-//! State of an HTTP/2 connection, and reading of frames. The submodule `control` handles frames of the connection,
-//! `messages` frames of streams, `send` all output, and `timeouts` the timers and the shutdown.
+//! State of an HTTP/2 connection, and parsing of frames. The submodule `control` handles frames that concern the
+//! connection, `messages` those of streams, `send` the output, and `timeouts` timers and shutdown.
 //!
 //! # Decisions
 //!
-//! **Most stream errors are treated as connection errors**, as RFC 9113, section 5.4.1, allows. A peer that can make
-//! this end reset streams could start unlimited work ("MadeYouReset", CVE-2025-8671). Only malformed messages reset
-//! their stream, and the peer is charged for them.
+//! **Most stream errors are treated as connection errors**, as RFC 9113, section 5.4.1, allows. A peer that provokes
+//! stream resets could start unlimited work, because reset streams do not count against the limit ("MadeYouReset",
+//! CVE-2025-8671). Only malformed messages reset their stream, and the peer is charged for them.
 
 mod control;
 mod messages;
@@ -32,7 +32,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 use timeouts::Shutdown;
 
-/// State of the frame parser: the part of the input that is expected next.
+/// Part of the input that the frame parser expects next.
 #[derive(Debug)]
 enum Reading {
     /// The connection preface. Contains the number of bytes that have been received.
@@ -51,7 +51,7 @@ enum Reading {
 enum Step {
     Event(Event),
     Progress,
-    /// The input ends before the next frame is complete. More input is needed.
+    /// The next frame is incomplete. More input is needed.
     Wait,
 }
 
@@ -96,8 +96,8 @@ pub struct Connection {
     role: Role,
     is_local: bool,
     streams_max: usize,
-    /// Initial flow-control window of new streams, as announced in SETTINGS. `stream_window` is the window to which
-    /// streams are currently restored when bytes of their bodies are consumed.
+    /// Initial flow-control window of new streams, as announced in SETTINGS. `stream_window` is the size to which the
+    /// window of a stream is restored when bytes of its body are consumed.
     initial_window: u32,
     stream_window: u32,
     reply_timeout: Duration,
@@ -112,8 +112,8 @@ pub struct Connection {
     decoder: Decoder,
     encoder: Encoder,
     events: VecDeque<Event>,
-    /// Number of bytes received in the current batch. Useless frames are limited per batch. `received` counts all bytes
-    /// of the connection.
+    /// Number of bytes received in the current batch, for the limit of useless frames. `received` counts all bytes of
+    /// the connection.
     batch: usize,
     received: u64,
 
@@ -141,17 +141,15 @@ pub struct Connection {
     /// written.
     written: u64,
     acks_end: u64,
-    /// Length of the last DATA frame. The peer is charged for a fragment if the next frame shows that the frame
-    /// completed no message.
+    /// Length of the last DATA frame, if it may have to be charged as a fragment.
     fragment: Option<u32>,
     opened_by: Option<Instant>,
     acknowledged_by: Option<Instant>,
-    /// Whether a response was queued since the last write. If so, a check of the client's progress must be scheduled.
+    /// Whether a response was queued since the last write. If so, a check for stalled responses must be scheduled.
     has_replies: bool,
     replies_checked_at: Option<Instant>,
     shutdown: Shutdown,
-    /// Last stream id in the latest GOAWAY frame sent by this end. `peer_last` is the id in the latest frame that it
-    /// has received.
+    /// Last stream id in the latest GOAWAY frame sent by this end. `peer_last` is that of the latest one received.
     announced_last: u32,
     peer_last: Option<u32>,
     has_pinged: bool,
@@ -319,7 +317,7 @@ impl Connection {
         self.abuse.deadline().is_none() && !self.is_full()
     }
 
-    /// Returns whether so much output is pending that no more input should be handled.
+    /// Returns whether too much output is pending to handle more input.
     fn is_full(&self) -> bool {
         self.output.len() >= limits::OUTPUT_MAX
             || self.ping_acks >= limits::PING_ACKS_MAX
@@ -327,8 +325,8 @@ impl Connection {
     }
 
     /// Handles input until there is an event. Returns `None` if the input is exhausted, or if output must be written
-    /// first. Call it after [`handle_written`](Self::handle_written) and [`handle_timeout`](Self::handle_timeout) too,
-    /// even without new input.
+    /// first. Also call this after [`handle_written`](Self::handle_written) and
+    /// [`handle_timeout`](Self::handle_timeout), even without new input.
     ///
     /// # Errors
     ///
@@ -508,25 +506,24 @@ impl Connection {
         Ok(Step::Progress)
     }
 
-    /// Begins with the debt of useless frames that earlier connections of the same caller have left; see
+    /// Inherits the debt for useless frames from earlier connections of the same caller; see
     /// [`AbuseLimiter::inherit`](frisbee_core::AbuseLimiter::inherit).
     pub fn inherit_abuse(&mut self, debt: Duration) {
         self.abuse.inherit(debt);
     }
 
-    /// Returns the debt of useless frames that the peer has caused; see
-    /// [`AbuseLimiter::debt`](frisbee_core::AbuseLimiter::debt).
+    /// Returns the debt for useless frames of the peer; see [`AbuseLimiter::debt`](frisbee_core::AbuseLimiter::debt).
     pub fn abuse_debt(&self, now: Instant) -> Duration {
         self.abuse.debt(now)
     }
 
-    /// Closes the connection because the peer causes excessive load, such as by useless requests. The output ends with
-    /// a GOAWAY. The connection limits useless frames itself, so callers need not report them.
+    /// Closes the connection because the peer causes excessive load, for example by useless requests. The output ends
+    /// with a GOAWAY. The connection itself limits useless frames, so this is only for the caller's own limits.
     pub fn close_abusive(&mut self) {
         self.fail(ConnectionError::calm("too many useless requests"));
     }
 
-    /// Closes the connection because of an error, for which GOAWAY is sent. Queued bodies are discarded.
+    /// Closes the connection because of an error, and queues a GOAWAY. Queued bodies are discarded.
     fn fail(&mut self, error: ConnectionError) {
         if self.failed.replace(error).is_none() {
             self.put_go_away(self.last_peer_id, error.code, error.reason);

@@ -1,4 +1,4 @@
-//! Boundaries of messages in the bodies of gRPC.
+//! Message boundaries in gRPC bodies.
 
 /// Length in bytes of the prefix of a gRPC message: a byte of flags, and the length of the message in four bytes.
 const PREFIX: usize = 5;

@@ -14,8 +14,8 @@ pub enum Event {
         /// Whether the message ends with its head, so that it has no body or trailers.
         is_end: bool,
     },
-    /// Part of a body. When it has been processed, call [`Connection::consume`](crate::Connection::consume), which
-    /// returns flow-control credit to the peer.
+    /// Part of a body. After processing it, call [`Connection::consume`](crate::Connection::consume), which returns
+    /// flow-control credit to the peer.
     Data {
         /// Stream to which the body belongs.
         stream: StreamKey,

@@ -1,9 +1,8 @@
-//! Heads of messages and trailers as lists of fields, and validation of received ones by RFC 9113, sections 8.2 and
-//! 8.3.
+//! Heads of messages and trailers as lists of fields, and their validation according to RFC 9113, sections 8.2 and 8.3.
 //!
 //! # Decisions
 //!
-//! One buffer contains the text of all fields, and another contains the offsets. A head therefore has two allocations,
+//! One buffer contains the text of all fields, and another contains the offsets. A head thus takes two allocations,
 //! which the connection reuses for the next head.
 
 use crate::hpack;
@@ -14,8 +13,8 @@ use std::ops::Range;
 /// field. The default of grpc-java and grpc-go is 8 KiB, but tokens and cookies may need more.
 pub(crate) const SIZE_MAX: usize = 16 * 1024;
 
-/// Maximum number of fields in a received head, equal to the default of Apache. The limit is needed because each layer
-/// spends time on each field.
+/// Maximum number of fields in a received head, equal to the default of Apache. Without the limit, many tiny fields
+/// could cause disproportionate work.
 const FIELDS_MAX: usize = 100;
 
 /// A list of fields: the head of a request or response, or trailers.
@@ -160,8 +159,8 @@ impl Head {
         self.text.capacity().saturating_add(self.fields.capacity().saturating_mul(size_of::<Offsets>()))
     }
 
-    /// Returns a number by which a driver can cache data derived from a head. Heads received as identical field blocks
-    /// have the same number. Returns `None` for a head with secret fields.
+    /// Returns a cache key for data derived from this head. Heads that were received as identical field blocks have the
+    /// same key. Returns `None` for a head with secret fields.
     pub fn memo(&self) -> Option<u64> {
         self.memo
     }
@@ -201,7 +200,7 @@ impl Clone for Head {
     }
 }
 
-/// Formats a head without the values of its secret fields, because heads may be logged.
+/// Omits the values of secret fields, because heads may be logged.
 impl fmt::Debug for Head {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let entries = self.all().map(|(name, value, is_sensitive)| {
@@ -233,8 +232,8 @@ pub(crate) enum HeadKind {
     Trailers,
 }
 
-/// Collects and validates the fields of a received block. The rest of an invalid message's block is decoded too,
-/// because it may change the compression table.
+/// Collects and validates the fields of a received block. A block is decoded to its end even if a field is invalid,
+/// because the rest may change the compression table.
 pub(crate) struct HeadReader<'a> {
     head: &'a mut Head,
     kind: HeadKind,
@@ -356,7 +355,7 @@ impl<'a> HeadReader<'a> {
     }
 }
 
-/// Returns whether a byte may occur in an HTTP token: RFC 9110, section 5.6.2.
+/// Returns whether a byte is permitted in an HTTP token: RFC 9110, section 5.6.2.
 fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
@@ -388,8 +387,8 @@ fn is_authority(value: &[u8], is_local: bool) -> bool {
 }
 
 /// Validates a path. Section 8.3.1: "This pseudo-header field MUST NOT be empty for "http" or "https" URIs". A path
-/// contains no fragment. Browsers send some of the characters that RFC 3986 excludes. Those that the crate `http`
-/// cannot parse are rejected.
+/// contains no fragment. Some characters that RFC 3986 excludes are accepted, because browsers send them. Those that
+/// the crate `http` cannot parse are rejected.
 fn is_path(value: &[u8]) -> bool {
     let is_allowed = |byte: &u8| matches!(byte, b'!'..=b'~') && !b"#<>`".contains(byte);
     value == b"*" || (value.first() == Some(&b'/') && value.iter().all(is_allowed))

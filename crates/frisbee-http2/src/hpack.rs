@@ -26,11 +26,11 @@ pub use decoder::{DecodeError, Decoder, Field};
 pub use encoder::{Encoder, EncoderMark};
 
 /// Maximum size in bytes of each of the two dynamic tables. This is the initial value of SETTINGS_HEADER_TABLE_SIZE:
-/// RFC 9113, section 6.5.2. Larger tables would use more memory per connection, and gateways would hardly benefit.
+/// RFC 9113, section 6.5.2. Larger tables would use more memory per connection with hardly any benefit.
 pub(crate) const TABLE_SIZE: usize = 4096;
 
-/// Prefixes that distinguish the kinds of fields (RFC 7541, section 6). Each consists of the first bits, and the number
-/// of bits that belong to the integer after them.
+/// Prefixes that distinguish the representations of fields (RFC 7541, section 6): the pattern of the first byte, and
+/// the number of its low bits that belong to the integer.
 mod form {
     pub(super) const INDEXED: (u8, u32) = (0x80, 7);
     pub(super) const INSERTED: (u8, u32) = (0x40, 6);

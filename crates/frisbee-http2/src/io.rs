@@ -1,4 +1,4 @@
-//! Writing the output of a connection to a transport of tokio.
+//! Writes the output of a connection to a tokio transport.
 
 use crate::Connection;
 use std::io::{self, IoSlice};
@@ -10,7 +10,8 @@ use tokio::io::AsyncWrite;
 /// Maximum number of slices that are passed to a vectored write.
 const SLICES_MAX: usize = 16;
 
-/// Maximum number of consecutive writes. Afterwards, the task must read, because the peer may otherwise stall.
+/// Maximum number of consecutive writes. After that, the task reads, because the peer may not read until its own output
+/// is accepted.
 const WRITES_MAX: usize = 4;
 
 /// Writes as much output as the transport accepts, in up to four writes, and then flushes the transport. `is_flushing`

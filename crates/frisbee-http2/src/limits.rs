@@ -2,10 +2,10 @@
 //!
 //! # Decisions
 //!
-//! All costs are charged to one allowance, [`Config::abuse_rate`](frisbee_core::Config::abuse_rate), and useful bytes
-//! add to it. Fixed rates of resets or PINGs would disconnect legitimate peers: gRPC clients reset calls at their
-//! deadlines, and grpc-go sends a PING per round trip while it measures a link. Reading from a peer that exceeds its
-//! allowance pauses, and a peer that never stops is disconnected.
+//! All costs are charged to a single allowance, [`Config::abuse_rate`](frisbee_core::Config::abuse_rate), to which
+//! useful bytes add. Separate rate limits of resets or PINGs would disconnect legitimate peers: gRPC clients reset
+//! calls at their deadlines, and grpc-go sends a PING per round trip while it measures a link. Reading from a peer that
+//! exceeds its allowance is paused, and a peer that keeps exceeding it is disconnected.
 
 use crate::error::ConnectionError;
 use frisbee_core::{AbuseLimiter, Bucket, cost};
@@ -36,7 +36,7 @@ pub(crate) const OUTPUT_MAX: usize = 512 * 1024;
 /// Timeout for the peer's acknowledgement of SETTINGS, like in nghttp2's programs.
 pub(crate) const SETTINGS_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Minimum number of bytes of a response that a client must accept within the idle timeout, like with HTTP/1.1.
+/// Minimum number of bytes of a response that a client must accept within the idle timeout, as with HTTP/1.1.
 /// Independent of the client's flow-control window.
 pub(crate) const REPLY_PROGRESS: usize = 16 * 1024;
 
@@ -45,8 +45,8 @@ pub(crate) const REPLY_PROGRESS: usize = 16 * 1024;
 #[derive(Debug)]
 pub(crate) struct Abuse {
     limiter: AbuseLimiter,
-    /// Total amount in bytes by which charges in the current batch exceed the lengths of the charged frames. At the end
-    /// of the batch, this amount is counted as received, because the limiter compares charges to received bytes.
+    /// Charges in the current batch in excess of the lengths of the charged frames, in bytes. At the end of the batch,
+    /// this amount is counted as received, because the limiter compares charges to received bytes.
     excess: usize,
     /// Rate limit for stream errors caused by the peer: a burst of 100, and then 100 per 33 s.
     stream_errors: Bucket<100, 3>,

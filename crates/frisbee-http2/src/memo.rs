@@ -1,9 +1,10 @@
-//! Cache of received heads. Identical blocks need no decompression and validation.
+//! Cache of received heads. Identical blocks need not be decompressed and validated again.
 //!
 //! # Decisions
 //!
-//! Later calls of a gRPC client have blocks of 7 to 23 bytes that are identical per method. A block decodes to the same
-//! fields unless the dynamic table has changed, so every change clears the cache. Blocks with secrets are not cached.
+//! After the first call of a method, a gRPC client sends the same block of 7 to 23 bytes for each call. A block decodes
+//! to the same fields unless the dynamic table has changed, so every change clears the cache. Blocks with secrets are
+//! not cached.
 
 use crate::Head;
 use crate::head::HeadKind;
@@ -26,8 +27,7 @@ struct Entry {
     content_length: Option<u64>,
 }
 
-/// Cache of the heads that a connection has decoded most recently, by their encoded field blocks. A repeated block need
-/// not be decoded again.
+/// Cache of the heads that a connection has decoded most recently, indexed by their encoded field blocks.
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
     entries: Vec<Entry>,

@@ -3,8 +3,8 @@
 //! # Decisions
 //!
 //! Slots are reused, so a connection allocates only for its maximum number of concurrent streams. A key contains the
-//! generation of its slot, so the key of a closed stream is invalid. The table hashes an id to itself, because ids are
-//! consecutive.
+//! generation of its slot, so the key of a closed stream is invalid. The table uses the id itself as the hash, because
+//! ids are consecutive.
 
 use crate::Head;
 use crate::error::ConnectionError;
@@ -130,7 +130,7 @@ pub(crate) struct SendQueue {
     pub(crate) progress: Option<Progress>,
 }
 
-/// Amount of a response that was sent since the last check for stalled clients.
+/// Progress of a response since the last check for stalled clients.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) sent: usize,
@@ -161,7 +161,7 @@ pub(crate) struct StreamSlot {
     pub(crate) queue: Option<Box<SendQueue>>,
 }
 
-/// Size of the parts in which a stream sends its body, which predicts the size of the next part.
+/// Size of the parts that the caller divides a body into. Predicts the size of the next part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Load {
     /// The stream has not sent any part.
@@ -336,7 +336,7 @@ impl StreamTable {
         let id = removed.id;
         let mut hole = self.probe(id);
         let mut at = hole;
-        // Backward-shift deletion: later entries move into the hole, unless it is before their home position.
+        // Backward-shift deletion: move later entries into the gap, unless it is before their home position.
         loop {
             at = self.next(at);
             let Some(entry) = self.index.get(at).copied().filter(|entry| *entry > 0) else { break };

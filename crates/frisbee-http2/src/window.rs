@@ -35,8 +35,8 @@ impl SendWindow {
     }
 }
 
-/// Maximum stream window in bytes for the rest of a body whose length is known. Large enough to cover most long
-/// messages with a single grant, because each grant costs a write and wakes the peer.
+/// Maximum stream window in bytes for the rest of a body of known length. Covers most long messages with a single
+/// grant, because each grant costs a write and wakes the peer.
 const REST_MAX: u32 = 1 << 20;
 
 /// Receive window of a stream: the number of bytes that the peer may still send, and the number of received bytes whose
@@ -78,7 +78,7 @@ impl StreamWindow {
         self.extend_to(rest, rest)
     }
 
-    /// Returns the credit with which the peer may send `target` bytes, if it is at least a quarter of `size`.
+    /// Returns the credit that permits the peer to send `target` bytes, if it is at least a quarter of `size`.
     fn extend_to(&mut self, target: u32, size: u32) -> Option<u32> {
         let credit = target.saturating_sub(self.available);
         if credit == 0 || u64::from(credit) < Window::due(size.into()) {
@@ -92,8 +92,8 @@ impl StreamWindow {
 /// Number of bytes that the peer may send on the connection.
 ///
 /// Credit is returned when bytes arrive, because stream windows already limit unconsumed bytes. If it were returned on
-/// consumption, a few unread streams would block all others. The window only has to cover the bytes in flight, so it
-/// grows as long as that increases the throughput.
+/// consumption, a few unread streams could block all others. The window only has to cover the bytes in flight. It grows
+/// as long as this increases the throughput.
 #[derive(Debug)]
 pub(crate) struct ConnectionWindow {
     available: u64,
@@ -114,8 +114,8 @@ impl ConnectionWindow {
             .available
             .checked_sub(count.into())
             .ok_or(ConnectionError::flow_control("DATA exceeds the window of the connection"))?;
-        // Record the reader as waiting. Credit is returned on arrival, so the reader never limits the rate, and the
-        // window may grow.
+        // Credit is returned on arrival, so the reader never limits the rate. Count it as waiting, so that the window
+        // may grow.
         self.growth.wait();
         let Some(credit) = self.growth.consume(count.into()) else { return Ok(None) };
         let credit = self.growth.adapt(credit, now).min(u64::from(WINDOW_MAX).saturating_sub(self.available));

@@ -1,4 +1,5 @@
-//! Frames of the connection, and frames that change a stream without belonging to a message.
+//! Handling of frames that concern the whole connection, and of frames that change a stream but are not part of a
+//! message.
 
 use super::timeouts::Shutdown;
 use super::{Connection, Step};
@@ -38,8 +39,8 @@ impl Connection {
         // Acknowledge after the values have been applied, as section 6.5.3 requires.
         frame::put_settings_ack(self.output.framed());
         self.settings_acks = self.settings_acks.saturating_add(1);
-        // Remember the end of this acknowledgement in the output. The count of unwritten acknowledgements, which limits
-        // reading, is reset only when the output has been written up to it.
+        // Remember where this acknowledgement ends in the output. The count of unwritten acknowledgements limits
+        // reading. It is reset when the output has been written up to this position.
         self.acks_end = self.written.saturating_add(self.output.len() as u64);
         Ok(())
     }
@@ -121,8 +122,8 @@ impl Connection {
         let Some(number) = self.streams.find(head.stream) else { return self.expect_closed(head.stream) };
         let Some(slot) = self.streams.slot(number) else { return Ok(()) };
         if let Err(error) = slot.send.change(credit.into()) {
-            // Section 6.9.1: "For streams, the sender sends a RST_STREAM with an error code of FLOW_CONTROL_ERROR". The
-            // connection is closed too, because such resets would cost the peer nothing.
+            // Section 6.9.1: "For streams, the sender sends a RST_STREAM with an error code of FLOW_CONTROL_ERROR".
+            // Close the connection too, because a mere reset would cost the peer nothing.
             frame::put_reset(self.output.framed(), head.stream, error.code);
             return Err(error);
         }
@@ -146,7 +147,7 @@ impl Connection {
         };
         let Some(slot) = self.streams.slot(number) else { return Ok(Step::Progress) };
         let stream = slot.key(number);
-        // Charge resets by clients, because streams that are opened and reset at once cost the server more than the
+        // Charge resets by clients, because opening and immediately resetting a stream costs the server more than the
         // client (CVE-2023-44487, rapid reset).
         if self.role == Role::Server {
             self.abuse.charge(head.size(), cost::RESET);

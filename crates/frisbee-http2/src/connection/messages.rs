@@ -1,4 +1,4 @@
-//! Frames that belong to messages: field blocks and DATA.
+//! Handling of frames that are part of messages: field blocks and DATA.
 
 use super::{Connection, Reading, Step};
 use crate::error::ConnectionError;
@@ -364,7 +364,7 @@ impl Connection {
             return self.begin_body(data, now);
         }
         let bytes = input.split_to(input.len().min(data.left as usize));
-        // Discard the rest of a DATA frame whose stream was reset after the frame header arrived.
+        // The stream was reset after the frame header arrived. Discard the rest of the frame.
         if self.streams.get(data.stream).is_none() {
             self.advance_body(data, bytes.len())?;
             return Ok(Step::Progress);
@@ -409,7 +409,7 @@ impl Connection {
         }
     }
 
-    /// Sets the size to which stream windows are restored when bytes are consumed, for example to reduce the windows
+    /// Sets the size to which stream windows are restored when bytes are consumed. Reduces the windows, for example,
     /// while memory is short. The minimum is 64 KiB. New streams start with the configured window.
     pub fn set_stream_window(&mut self, size: u32) {
         self.stream_window = size.clamp(frame::WINDOW_INITIAL, frame::WINDOW_MAX);

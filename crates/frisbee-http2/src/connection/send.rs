@@ -17,12 +17,12 @@ use std::time::Instant;
 /// Payload of the PING frames that [`Connection::ping`] sends.
 pub(super) const PING: [u8; 8] = *b"frisbee1";
 
-/// Maximum size in bytes of the frames waiting to be written. Beyond it, no further body is divided into frames.
-/// Sockets with a usual send buffer accept half of it in a single write.
+/// Maximum size in bytes of the frames waiting to be written. Bodies are divided into frames only up to this size. A
+/// typical socket accepts half of it in a single write.
 const FRAMED_MAX: usize = 256 * 1024;
 
 /// Number of streams that a client may open before it has received the server's SETTINGS. RFC 9113, section 6.5.2,
-/// recommends that servers do not permit fewer.
+/// recommends that servers permit at least this many.
 const STREAMS_ASSUMED: u32 = 100;
 
 /// Reason why a stream could not be opened.
@@ -106,7 +106,7 @@ impl Connection {
     pub fn send_head(&mut self, stream: StreamKey, head: &Head, is_end: bool) -> Result<(), SendError> {
         let slot = self.streams.get_mut(stream).ok_or(SendError::Closed)?;
         if std::mem::replace(&mut slot.has_sent_head, head.status().is_none_or(|status| status >= 200)) {
-            // Restore the flag, which `replace` has cleared if the rejected head is informational.
+            // Restore the flag, because `replace` has cleared it if the rejected head is informational.
             slot.has_sent_head = true;
             return Err(SendError::OutOfOrder);
         }
@@ -167,7 +167,7 @@ impl Connection {
 
     /// Sends a complete response: head, message and trailers. `message` appends the body. If the body fits into one
     /// frame and the windows, it is appended directly to the output. A longer body is sent from the buffer to which it
-    /// was appended, so neither is copied. If `message` returns `false`, nothing is sent.
+    /// was appended. Neither is copied. If `message` returns `false`, nothing is sent.
     ///
     /// # Errors
     ///
@@ -184,7 +184,7 @@ impl Connection {
             return Err(SendError::OutOfOrder);
         }
         let id = slot.id;
-        // Few replies exceed this length, because reading stops there.
+        // Output rarely exceeds this length, because reading stops there.
         let has_room = self.output.len() < limits::OUTPUT_MAX;
         let (start, mark) = (self.output.framed().len(), self.encoder.mark());
         put_block(&mut self.output, &mut self.encoder, &self.peer, id, head, false);
@@ -245,8 +245,7 @@ impl Connection {
     }
 
     /// Returns whether it is a stream's turn to send. If not, [`Event::Writable`](crate::Event::Writable) is reported
-    /// when it is. Produce the next part of a body only in the stream's turn, so that a connection with many streams
-    /// holds few parts.
+    /// when it is. To save memory with many streams, produce the next part of a body only in the stream's turn.
     ///
     /// # Errors
     ///
@@ -259,8 +258,8 @@ impl Connection {
         if let Some(slot) = self.streams.get_mut(stream)
             && !std::mem::replace(&mut slot.is_waiting, true)
         {
-            // Queue a new stream ahead of the others once, so that its first part does not wait behind the bodies of
-            // all others.
+            // Queue a new stream ahead of the others once, so that its first part does not wait for the bodies of all
+            // others.
             match slot.load {
                 Load::Unknown => self.waiting.push_front(stream),
                 Load::Light | Load::Bulk => self.waiting.push_back(stream),
@@ -271,8 +270,8 @@ impl Connection {
 
     fn is_writable(&self, stream: StreamKey) -> bool {
         let Some(slot) = self.streams.get(stream) else { return false };
-        // Leave a quantum of the connection window and the output to each scheduled stream, because these streams send
-        // first. Short parts are not scheduled, because they are sent immediately.
+        // Reserve a quantum of the connection window and the output for each scheduled stream, because these streams
+        // send first. Short parts bypass the scheduler, because they are sent immediately.
         let ahead = if slot.load == Load::Light { 0 } else { self.scheduler.len().saturating_mul(QUANTUM) };
         slot.queue.is_none()
             && slot.send.available() > 0
@@ -387,7 +386,7 @@ impl Connection {
     pub fn handle_written(&mut self, count: usize, now: Instant) {
         self.output.advance(count);
         let waits = self.output.len() > 0;
-        // Only a client counts received bytes as progress, because the server may have stopped reading.
+        // Only a client counts received bytes as progress, because a server may stop reading until the client reads.
         let received = if self.role == Role::Client { self.received } else { 0 };
         self.write_progress.handle_written(count, waits, received, now);
         self.written = self.written.saturating_add(count as u64);
@@ -411,8 +410,8 @@ impl Connection {
         }
     }
 
-    /// Writes up to [`QUANTUM`] bytes of a stream's body to frames. Returns whether other streams may follow, because
-    /// the connection window is not used up.
+    /// Writes up to [`QUANTUM`] bytes of a stream's body to frames. Returns whether the connection window permits other
+    /// streams to follow.
     fn take_turn(&mut self, number: u32) -> bool {
         let mut quantum = QUANTUM;
         let Some(slot) = self.streams.slot(number) else { return true };

@@ -7,15 +7,15 @@ use crate::frame;
 use frisbee_core::{Role, earlier};
 use std::time::{Duration, Instant};
 
-/// Payload of the PING that follows the first GOAWAY. Its acknowledgement shows that the client has received that
+/// Payload of the PING that follows the first GOAWAY. Its acknowledgement shows that the client has received the
 /// GOAWAY.
 pub(super) const SHUTDOWN_PING: [u8; 8] = *b"shutdown";
 
 /// Maximum time for which a server that is shutting down waits for the acknowledgement of its PING.
 const ANNOUNCED: Duration = Duration::from_secs(1);
 
-/// Stream id at which a server begins to shut down the connection, because stream ids cannot be reused. Equal to three
-/// quarters of the id range, like in grpc-go.
+/// Stream id at which a server begins to shut down the connection, because stream ids cannot be reused. Three quarters
+/// of the range, as in grpc-go.
 const ID_MAX: u32 = (1 << 29) * 3;
 
 /// Progress of a graceful shutdown (RFC 9113, section 6.8).
@@ -108,7 +108,7 @@ impl Connection {
         let is_due = |time: Option<Instant>| time.is_some_and(|time| now >= time);
         if self.abuse.deadline().is_some() {
             self.abuse.handle_timeout(now);
-            // Complete the measurement, because nothing could arrive while the peer was not being read.
+            // Restart the measurement, because nothing was read during the pause.
             self.read_progress.complete();
             if self.is_mid_frame() {
                 self.read_progress.waiting(self.received, now);

@@ -2,15 +2,15 @@
 //!
 //! # Decisions
 //!
-//! Each block is decoded completely, because every field changes the state for later blocks. A limit on the decoded
-//! size bounds the work, because a single byte can repeat an entry of 4 KiB. The caller decides which fields to keep.
+//! Each block is decoded completely, because every field may change the state for later blocks. The decoded size is
+//! limited, because a single byte can repeat an entry of 4 KiB. The caller decides which fields to keep.
 
 use super::table::Table;
 use super::{TABLE_SIZE, form, huffman};
 use std::fmt;
 
 /// Maximum decoded size of a field block, counted as in RFC 7541, section 4.1. Equal to four times the maximum size of
-/// an accepted head. A legitimate peer that sends too many fields thus gets an error response instead of being
+/// an accepted head. A legitimate peer that sends too many fields thus receives an error response instead of being
 /// disconnected.
 const DECODED_MAX: usize = 64 * 1024;
 
@@ -137,8 +137,8 @@ impl Decoder {
         Ok(has_changed)
     }
 
-    /// Decodes the field whose first byte is `first`. Returns its size and whether it was inserted into the dynamic
-    /// table.
+    /// Decodes the field that starts with the byte `first`. Returns its size and whether it was inserted into the
+    /// dynamic table.
     fn field(
         &mut self,
         first: u8,
@@ -190,7 +190,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Decodes an integer whose first byte is `first`: RFC 7541, section 5.1.
+/// Decodes an integer that starts with the byte `first`: RFC 7541, section 5.1.
 fn integer(rest: &mut &[u8], first: u8, bits: u32) -> Result<u32, DecodeError> {
     let mask = u8::MAX.checked_shr(8_u32.saturating_sub(bits)).unwrap_or(0);
     let mut value = u32::from(first & mask);

@@ -10,7 +10,7 @@
 use super::table::{STATIC, Table};
 use super::{TABLE_SIZE, form, huffman};
 
-/// Maximum size in bytes of a value that is added to the dynamic table, which has space for eight values of this size.
+/// Maximum size in bytes of a value that is added to the dynamic table, which has space for eight of them.
 const INSERTED_MAX: usize = 480;
 
 /// Names of fields that usually have the same value in all messages of a connection.
@@ -89,13 +89,14 @@ impl Encoder {
     pub fn begin(&mut self, block: &mut Vec<u8>) {
         if std::mem::take(&mut self.has_resized) {
             // RFC 7541, section 4.2: "the smallest maximum table size that occurs in that interval MUST be signaled in
-            // a dynamic table size update". A size of 0 evicts all entries, like at this end.
+            // a dynamic table size update". A size of 0 evicts all entries, as this end has done.
             put_integer(block, form::SIZE_UPDATE, 0);
             put_integer(block, form::SIZE_UPDATE, self.table.size_max());
         }
     }
 
-    /// Appends a header field. A secret field is encoded so that no intermediary may add it to a compression table.
+    /// Appends a header field. A secret field is encoded as never indexed, so that no intermediary may add it to a
+    /// compression table.
     pub fn put(&mut self, name: &[u8], value: &[u8], is_sensitive: bool, block: &mut Vec<u8>) {
         if !is_sensitive && let Some(index) = self.index_of(name, value) {
             return put_integer(block, form::INDEXED, index);

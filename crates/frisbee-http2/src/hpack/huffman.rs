@@ -80,15 +80,15 @@ const fn tables() -> Tables {
             }
             symbol += 1;
         }
-        // The last code of the maximum length is all ones, so its end does not fit into 32 bits. It is found because
-        // all other comparisons fail.
+        // The last code of the maximum length is all ones, so its exclusive end does not fit into 32 bits. Such codes
+        // are found because all other comparisons fail.
         tables.ends[length] = if length == LONGEST { u32::MAX } else { code << (32 - length) };
         length += 1;
     }
     tables
 }
 
-/// Returns the symbol whose code is at the start of the left-aligned `bits`, and the length of the code in bits.
+/// Returns the symbol at the start of the left-aligned `bits`, and the length of its code in bits.
 #[inline]
 fn symbol(bits: u64) -> (u16, u32) {
     let [byte, ..] = bits.to_be_bytes();

@@ -1,4 +1,4 @@
-//! Examples of RFC 7541, appendix C, round trips, and public test vectors of other implementations.
+//! Tests: examples of RFC 7541, appendix C, round trips, and public test vectors of other implementations.
 
 use super::{DecodeError, Decoder, Encoder};
 use proptest::prelude::*;

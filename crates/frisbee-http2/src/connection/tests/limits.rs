@@ -1,4 +1,4 @@
-//! Attacks, with the bytes sent and the expected reaction.
+//! Tests of attacks: the bytes sent, and the expected reaction.
 
 use super::*;
 use crate::limits;

@@ -1,4 +1,4 @@
-//! Violations of RFC 9113 and the resulting errors.
+//! Tests of violations of RFC 9113, and the resulting errors.
 
 use super::*;
 
@@ -225,7 +225,7 @@ fn malformed_messages_reset_their_stream() {
     }
 }
 
-/// h2spec's "second HEADERS frame without the END_STREAM flag" can observe either outcome, depending on timing.
+/// Depending on timing, h2spec's test "second HEADERS frame without the END_STREAM flag" observes either outcome.
 #[test]
 fn second_head_resets_only_unanswered_stream() {
     let second = || headers(1, 0, &[("x-test", "ok")]);
