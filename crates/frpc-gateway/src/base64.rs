@@ -23,8 +23,8 @@ pub(crate) fn encode_padded(bytes: &[u8]) -> String {
     BASE64_STANDARD.encode(bytes)
 }
 
-/// Number of characters that [`decode_parts`] decodes at once. Long enough that calling the decoder costs little per
-/// character, and short enough for the stack.
+/// Number of characters that [`decode_parts`] decodes at once. Long enough to amortize the calls of the decoder, and
+/// short enough for the stack.
 const BLOCK: usize = 1024;
 
 /// Decodes concatenated base64 texts, each with its own padding, and appends the bytes to `out`. The total length of
@@ -98,8 +98,8 @@ mod tests {
         }
     }
 
-    /// Regression test: each group of four characters was decoded by a call of its own, so that a body of gRPC-Web cost
-    /// 42 times as much in base64.
+    /// Regression test: each group of four characters was decoded separately, so that a gRPC-Web body in base64 took 42
+    /// times as long.
     #[test]
     fn parts_are_decoded_by_blocks_despite_padding() {
         for (group, bytes) in [("YWJj", "abc"), ("YWI=", "ab"), ("YQ==", "a"), ("YWJjYQ==", "abca")] {

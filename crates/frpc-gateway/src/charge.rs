@@ -1,4 +1,4 @@
-//! Memory charges for requests and replies, which count towards the memory limit of the server.
+//! Memory charges for requests and replies. They count towards the memory limit of the server.
 
 #[cfg(feature = "http")]
 mod body;
@@ -43,7 +43,7 @@ pub(crate) struct Charge(Option<(MemoryCharge, usize)>);
 const STEP: usize = 64 * 1024;
 
 impl Charge {
-    /// Sets the charge to `bytes`. Fails if that exceeds the client's memory limit.
+    /// Sets the charge to `bytes`. Fails if this exceeds the client's memory limit.
     pub(crate) fn try_set(&mut self, context: &AdapterContext, bytes: usize) -> Result<(), Status> {
         let steps = bytes / STEP;
         let is_charged = match &mut self.0 {
@@ -69,7 +69,7 @@ impl Charge {
     pub(crate) fn set(&mut self, context: &AdapterContext, bytes: usize) -> bool {
         let (steps, before) = (bytes / STEP, self.0.as_ref().map_or(0, |(_, steps)| *steps));
         if steps != before {
-            // Release the previous charge after making the new one, so that the total never falls below the actual
+            // Release the previous charge only after making the new one, so that the total never falls below the actual
             // size.
             self.0 = (steps > 0).then(|| (context.charge(steps * STEP), steps));
         }

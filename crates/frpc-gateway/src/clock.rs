@@ -4,7 +4,7 @@
 use std::time::Duration;
 use std::time::Instant;
 
-/// A duration that exceeds the lifetime of any connection and that the clock can still represent.
+/// A duration longer than any connection lasts, but representable by the clock.
 #[cfg(feature = "http")]
 pub(crate) const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 

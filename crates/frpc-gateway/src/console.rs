@@ -1,6 +1,5 @@
-//! The console: a web page about the services of its server, and its access rules. The page makes calls through the
-//! WebSocket gateway, to which `locks.rs` admits it. Its source is in `clients/typescript/console`, from which
-//! `console/` is built.
+//! The console, a web page about the services of its server, and its access rules. The page makes calls through the
+//! WebSocket gateway; `locks.rs` admits it there. The files in `console/` are built from `clients/typescript/console`.
 
 use crate::gzip;
 use crate::http::answer::Answer;
@@ -10,17 +9,16 @@ use bytes::Bytes;
 use std::net::SocketAddr;
 use std::sync::OnceLock;
 
-/// Content security policy of the console page. It permits the page's own script and style and connections to its
-/// server, and forbids the browser to parse strings as HTML.
+/// Content security policy of the console page. It permits only the page's own script and style and connections to its
+/// server, and prevents scripts from parsing strings as HTML.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
                       trusted-types 'none'";
 
 /// A web page that lists the services of the server, calls them and watches its topics, served at `/console/`.
 ///
-/// Requires the feature `console`. It also requires the schema, which the server provides by an `frpc-reflection`
-/// service. The page makes calls like any client, by native frames over WebSocket, and is subject to the same
-/// middleware and limits.
+/// Requires the feature `console`, and an `frpc-reflection` service on the server, which provides the schema. The page
+/// makes calls like any client, with native frames over WebSocket, and is subject to the same middleware and limits.
 ///
 /// By default, the console is served to the local machine only: the request must come from a loopback address, and its
 /// `host` must be `localhost` or a loopback address. Pages of other origins cannot use the console.
@@ -44,8 +42,8 @@ impl Console {
 
     /// Also serves the console to requests for this host name, from any address.
     ///
-    /// **Every user who can connect can then make all calls of a client.** Use a proxy or middleware to authenticate
-    /// callers.
+    /// **Every user who can reach the server can then call all of its services.** Use a proxy or middleware to
+    /// authenticate callers.
     pub fn host(mut self, name: impl Into<String>) -> Self {
         self.hosts.push(name.into());
         self

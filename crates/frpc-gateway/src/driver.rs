@@ -1,4 +1,4 @@
-//! Transports of adapter connections under the limits of their server.
+//! Enforces the limits of a server on the transports of adapter connections.
 //!
 //! A server disconnects native peers that send or read too slowly. Handlers of
 //! [adapter connections](frisbee::ServerBuilder::adapter) apply the same limits to other protocols by wrapping the
@@ -68,8 +68,8 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::time::{Sleep, sleep_until};
 
-/// Time for which input is read and discarded before a connection is closed. Closing with unread input would send a TCP
-/// reset, which may destroy the last reply. Native clients get the same time.
+/// How long input is read and discarded before a connection is closed. Closing with unread input would send a TCP
+/// reset, which may destroy the last reply. Same as for native clients.
 pub const LINGER: Duration = Duration::from_secs(1);
 
 /// A transport whose operations fail with [`TimedOut`](io::ErrorKind::TimedOut) if the peer reads too slowly; see
@@ -113,7 +113,7 @@ impl<T> AdapterDriver<T> {
     }
 
     /// Completes at `due`, for example when the first byte is overdue or the connection was idle for too long. All
-    /// deadlines of a driver share one timer, so a task can poll several.
+    /// deadlines of a driver share one timer, so a task may poll several deadlines.
     pub fn poll_deadline(&mut self, task: &mut Context<'_>, due: Instant) -> Poll<()> {
         self.arrival.alarm.poll(task, due)
     }
@@ -129,7 +129,7 @@ impl<T> AdapterDriver<T> {
         match written {
             Poll::Ready(Ok(count)) => {
                 let is_timed = self.progress.is_stalled() || count < offered;
-                // The time is not used unless output is or was pending, so the clock need not be read.
+                // Do not read the clock unless output is or was pending, because the time is not used otherwise.
                 let now = if is_timed { now() } else { self.made };
                 self.progress.handle_written(count, count < offered, received, now);
                 Poll::Ready(Ok(count))
@@ -222,8 +222,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for AdapterDriver<T> {
     }
 }
 
-/// Times a message that is received in parts, for readers that do not own the transport. An [`AdapterDriver`] contains
-/// one.
+/// Measures how fast a message arrives, for readers that do not own the transport. An [`AdapterDriver`] contains one.
 ///
 /// ```
 /// use frisbee::Config;
@@ -284,8 +283,8 @@ impl MessagePace {
     }
 }
 
-/// A timer for deadlines that change far more often than they expire. A later deadline does not reschedule the timer,
-/// which instead checks the deadline when it fires.
+/// A timer for deadlines that change far more often than they expire. A later deadline does not reschedule the timer.
+/// Instead, the timer checks the deadline when it fires.
 ///
 /// ```
 /// use frpc_gateway::driver::LazyTimer;

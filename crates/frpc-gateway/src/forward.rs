@@ -1,4 +1,4 @@
-//! Services whose calls are forwarded to another server, which is thus available through every protocol of a gateway.
+//! Services that forward their calls to another server, which is thus available through every protocol of a gateway.
 //!
 //! This module contains the services and their methods. `forward/message.rs` converts messages between encodings,
 //! `forward/requests.rs` contains the streams of a call, and `forward/backend.rs` makes the calls to the backend.
@@ -29,8 +29,8 @@ pub use fields::ForwardFields;
 /// server of a gateway.
 ///
 /// Deadlines, metadata, traces and cancellation of a call are forwarded to the backend. The backend's metadata, status
-/// and details are returned to the caller. Streams have the backpressure of the slower side. If the backend is
-/// unreachable, calls fail with [`Unavailable`](frpc::Code::Unavailable) and a message that contains its address.
+/// and details are returned to the caller. Backpressure applies end to end. If the backend is unreachable, calls fail
+/// with [`Unavailable`](frpc::Code::Unavailable) and a message that contains its address.
 ///
 /// ```
 /// # use frpc::codegen::{Layout, Method};
@@ -69,9 +69,9 @@ impl Forward {
     /// Forwards calls to a native, Go or gRPC server, using these channels in turn. A call on a disconnected channel
     /// waits for it to reconnect, for up to [`reconnect_timeout`](frpc::ChannelBuilder::reconnect_timeout).
     ///
-    /// Callers from one address may use at most half of the calls and streams that others leave free on each channel.
+    /// On each channel, callers from one address may use at most half of the calls and streams that others leave free.
     /// Further calls fail with [`ResourceExhausted`](frpc::Code::ResourceExhausted). A channel to a gRPC server, such
-    /// as `grpc://10.0.0.7:50051`, has up to four connections, each of which is divided in the same way.
+    /// as `grpc://10.0.0.7:50051`, has up to four connections, and the limit applies to each of them.
     ///
     /// # Panics
     /// If `channels` is empty.
@@ -93,8 +93,8 @@ impl Forward {
         self.backend.is_ready()
     }
 
-    /// Creates a service with this wire layout. Its `schema` is available by reflection. Methods that are not listed
-    /// cannot be called.
+    /// Creates a service with this wire layout. Its `schema` is available through reflection. Methods that are not
+    /// listed cannot be called.
     pub fn service(
         &self,
         layout: &'static Layout,
@@ -117,7 +117,7 @@ impl Forward {
 /// concurrently.
 const CONVERSION_MEMORY_MAX: usize = 64 << 20;
 
-/// A service whose calls are sent to the backend of a [`Forward`].
+/// A service that forwards its calls to the backend of a [`Forward`].
 #[derive(Clone)]
 pub struct ForwardService {
     backend: Arc<Backend>,
@@ -153,7 +153,7 @@ impl Service for ForwardService {
                         .client_streaming(method, move |_, request| call_client_streaming(forwarded.clone(), request)),
                     (true, true) => all.streaming(method, move |_, request| call_streaming(forwarded.clone(), request)),
                 };
-            // Formats expect constants of generated code. Leak the names, because layouts are never freed either.
+            // Formats expect constants from generated code, so leak the names. Layouts are never freed either.
             let request = descriptor.input();
             let names: Vec<_> = declared(&request).map(|field| &*field.json_name().to_owned().leak()).collect();
             all = all.format(json_format().fields(names.leak())).format(protobuf_format());

@@ -29,12 +29,12 @@ pub struct Gateway {
     pub(crate) idle_timeout: Duration,
 }
 
-/// Default maximum number of requests in a batch. Replies are sent once the whole batch has completed, so clients gain
-/// nothing from larger batches.
+/// Default maximum number of requests in a batch. Replies are sent once the whole batch has completed, so larger
+/// batches have no benefit.
 const BATCH_MAX: usize = 1000;
 
-/// Default idle timeout of a gateway connection, longer than a user needs to type a line. The gateway's protocols have
-/// no mandatory keepalive that would detect a vanished client.
+/// Default idle timeout of a gateway connection, longer than a user needs to type a line. It is needed because the
+/// gateway's protocols have no mandatory keepalive to detect a vanished client.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
 
 impl Default for Gateway {
@@ -95,9 +95,9 @@ impl Gateway {
         self
     }
 
-    /// Enables WebSocket with the subprotocol `frisbee.1`: native frames in binary messages, independent of message
-    /// boundaries. With [`json_rpc`](Self::json_rpc) the subprotocol `jsonrpc` is enabled too, which has one JSON-RPC
-    /// message per text message. The host and origin rules of [`http`](Self::http) apply.
+    /// Enables WebSocket with the subprotocol `frisbee.1`: a byte stream of native frames in binary messages. With
+    /// [`json_rpc`](Self::json_rpc), the subprotocol `jsonrpc` is enabled too: one JSON-RPC message per text message.
+    /// The host and origin rules of [`http`](Self::http) apply.
     #[cfg(feature = "http")]
     #[must_use]
     pub fn web_socket(mut self) -> Self {

@@ -1,4 +1,4 @@
-//! gzip with a limit on the decompressed size.
+//! gzip compression, and decompression with a size limit.
 
 use bytes::Bytes;
 use flate2::Compression;
@@ -27,8 +27,8 @@ impl InflateError {
     }
 }
 
-/// Decompresses to at most `limit` bytes and never allocates more. Accepts empty input, because empty messages are sent
-/// uncompressed.
+/// Decompresses to at most `limit` bytes, and never allocates more. Accepts empty input, because empty messages are not
+/// compressed.
 pub(crate) fn inflate(bytes: &[u8], limit: u64) -> Result<Bytes, InflateError> {
     if bytes.is_empty() {
         return Ok(Bytes::new());

@@ -1,9 +1,9 @@
 //! Access rules of HTTP: accepted host names of the server and origins of web pages.
 //!
 //! Browsers send requests on behalf of every open page. A hostile page can reach a server on the user's machine or
-//! network in two ways. First, it can send requests to the server's name. Such requests have the page's origin, which
-//! is not on the list. Second, it can make its own host name resolve to the server's address (DNS rebinding). The
-//! browser then considers both the same origin, and only the unexpected `host` reveals the attack.
+//! network in two ways. First, it can send requests to the server's name. Such requests carry the page's origin, which
+//! is not on the list of allowed ones. Second, it can make its own host name resolve to the server's address (DNS
+//! rebinding). The browser then considers both the same origin, and only the unexpected `host` reveals the attack.
 
 use crate::http::answer::Answer;
 use crate::http::fields::KnownFields;
@@ -11,7 +11,8 @@ use frpc::AdapterContext;
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
-/// Value of `access-control-max-age`: browsers cache the reply to a preflight for two hours, the limit of Chromium.
+/// Value of `access-control-max-age`: browsers may cache the reply to a preflight for two hours, the maximum of
+/// Chromium.
 const PREFLIGHT_AGE: &str = "7200";
 
 /// Rules that decide by host and origin which HTTP requests are admitted.
@@ -23,7 +24,7 @@ pub(crate) struct Locks {
     pub(crate) cors: bool,
     /// Whether pages of other origins may send credentials and read the responses.
     pub(crate) credentials: bool,
-    /// The built-in console. Requests of its page are admitted even if the page's origin is not allowed otherwise.
+    /// The built-in console. Requests of its page are admitted even if its origin is not on the list.
     #[cfg(feature = "console")]
     pub(crate) console: Option<crate::Console>,
 }
@@ -31,7 +32,7 @@ pub(crate) struct Locks {
 /// Admission of a request, with the data for the CORS fields of its response.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pass<'a> {
-    /// Origin whose pages may read the response. `None` omits the CORS fields.
+    /// Origin of pages that may read the response. `None` omits the CORS fields.
     pub(crate) readable_by: Option<&'a str>,
     /// Whether pages of that origin may read responses to requests with credentials.
     pub(crate) with_credentials: bool,
@@ -44,7 +45,7 @@ impl<'a> Pass<'a> {
     pub(crate) fn fields(self, names: impl FnOnce() -> String) -> impl Iterator<Item = (&'static str, Cow<'a, str>)> {
         let varies = self.varies.then_some(("vary", "origin".into()));
         let fields = self.readable_by.map(|origin| {
-            // List the names, because `*` is interpreted as a literal name for requests with credentials.
+            // List the names, because `*` is no wildcard for requests with credentials.
             let exposed = if self.with_credentials { Cow::Owned(names()) } else { Cow::Borrowed("*") };
             let credentials = self.with_credentials.then_some(("access-control-allow-credentials", "true".into()));
             let fields =
@@ -126,8 +127,8 @@ impl Locks {
     }
 }
 
-/// Returns whether the origin of a page equals the address that it calls, and the address is loopback. Such a page is
-/// not foreign, because DNS cannot redirect `localhost` or an IP address.
+/// Returns whether a page calls its own origin, and that is a loopback address. Such a page is trusted, because DNS
+/// rebinding cannot affect `localhost` or an IP address.
 fn is_own_loopback(origin: &str, host: &[u8]) -> bool {
     let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")).unwrap_or_default();
     let is_loopback = |name: &str| {

@@ -9,9 +9,9 @@
 //! each request states its version in `_meta`, and there is no session. Both are served without state, except for the
 //! ids of calls in progress.
 //!
-//! The types of the crate `rmcp` are not used. Version 3.11 without features brings 61 packages, among them
-//! `serde_json`, `chrono` and `sha2`. Its messages are trees of `serde_json`, which do not preserve numbers and ids
-//! byte for byte. The results here are ten short texts around JSON that the methods write themselves.
+//! The crate `rmcp` is not used, because version 3.11 without features depends on 61 packages, among them `serde_json`,
+//! `chrono` and `sha2`. Its messages are `serde_json` trees, which do not preserve numbers and ids byte for byte. Here,
+//! the methods themselves write JSON, and ten short texts around it suffice.
 
 pub(crate) mod http;
 mod in_flight;

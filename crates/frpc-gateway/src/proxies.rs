@@ -1,4 +1,4 @@
-//! Trusted proxies, and the addresses of clients that they state.
+//! Trusted proxies, and the client addresses that they state.
 
 #[cfg(feature = "http")]
 use crate::http::answer::Answer;
@@ -81,7 +81,7 @@ fn of_node(node: &str) -> Option<IpAddr> {
 #[cfg(feature = "http")]
 const CLIENTS_MAX: usize = 64;
 
-/// Clients whose requests arrive on a connection of a trusted proxy.
+/// Clients with requests on a connection of a trusted proxy.
 #[cfg(feature = "http")]
 #[derive(Clone, Default, Debug)]
 pub(crate) struct ProxiedClients(Arc<Mutex<VecDeque<(IpAddr, AdapterContext)>>>);
@@ -106,7 +106,7 @@ impl ProxiedClients {
         };
         let oldest = if clients.len() >= CLIENTS_MAX { clients.pop_front() } else { None };
         clients.push_back((client, context.clone()));
-        // Drop the context without the lock, because attachments of the client may run code of the program.
+        // Drop the context outside of the lock, because destructors of attachments may run arbitrary code.
         drop(clients);
         drop(oldest);
         Some(Ok(context))

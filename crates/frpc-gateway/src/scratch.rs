@@ -1,4 +1,4 @@
-//! Thread-local I/O buffers, shared by the connections of a thread so that idle connections hold none.
+//! Thread-local I/O buffers, shared by the connections of a thread, so that idle connections hold none.
 
 use bytes::BytesMut;
 use std::cell::Cell;
@@ -9,8 +9,8 @@ pub(crate) const READ_MAX: usize = 64 * 1024;
 /// Minimum free capacity for a read. A buffer with less is replaced.
 const READ_LEAST: usize = 4 * 1024;
 
-/// Free capacity below which the buffer is reset to its beginning if earlier input is no longer used. Otherwise, reads of
-/// a long body would alternate between long and short ones.
+/// Free capacity below which the buffer is reset to its beginning, if earlier input is no longer in use. Otherwise,
+/// long and short reads would alternate while a long body is received.
 const RESET_BELOW: usize = READ_MAX - READ_MAX / 4;
 
 thread_local! {

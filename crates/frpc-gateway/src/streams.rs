@@ -1,5 +1,5 @@
-//! Calls with enveloped messages: Connect streams, gRPC, and gRPC-Web. They differ in the names of header fields and in
-//! how a response ends.
+//! Calls with enveloped messages: Connect streams, gRPC, and gRPC-Web. They differ in the names of header fields, and
+//! in how a response ends.
 
 use crate::charge::{Room, check_room};
 use crate::connect::envelope::{self, Compression, Messages};
@@ -100,7 +100,7 @@ pub(crate) fn no_method(protocol: Protocol, path: &str) -> Response<Reply> {
 /// Returns the response to a call that failed before it sent a message.
 pub(crate) fn failure(protocol: Protocol, status: Status) -> Response<Reply> {
     if let Protocol::Grpc(_) = protocol {
-        // This is a trailers-only response, whose trailers are the header fields.
+        // A trailers-only response: the trailers are sent as header fields.
         let mut response = Response::new(Reply::Whole(Bytes::new()));
         describe(response.headers_mut(), protocol, Compression::Identity);
         for (name, value) in grpc::trailers(Err(&status), &Metadata::new()) {
@@ -193,7 +193,7 @@ async fn one(messages: Messages, timeout: Option<Duration>) -> Result<(Bytes, Op
         let Some(message) = messages.next().await.transpose()? else {
             return Err(Status::unimplemented("the request has no message, and the method takes one"));
         };
-        // Wait for the end of the body, because a second message must prevent the call.
+        // Wait for the end of the body, because a second message is an error.
         match messages.next().await.transpose()? {
             None => Ok(message),
             Some(_) => Err(Status::unimplemented("the request has several messages, and the method takes one")),

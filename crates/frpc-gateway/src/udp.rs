@@ -8,8 +8,8 @@
 //! * **A reply is at most a few times as long as its request.** The source of a datagram is not verified, so longer
 //!   replies would turn the server into an amplifier for attacks on the owner of a spoofed address. A client that
 //!   expects a long reply pads its request with spaces.
-//! * **Invalid datagrams get no reply.** Otherwise an attacker could spoof addresses so that two servers reply to each
-//!   other's errors forever.
+//! * **Invalid datagrams get no reply.** Otherwise, an attacker could use a spoofed address to make two servers reply
+//!   to each other's errors forever.
 //! * **A plain tokio socket is used.** Batched system calls (`recvmmsg`, GRO) cost a tenth more with one call in flight
 //!   per peer and save a fifth with ten: docs/performance/gateway.md.
 
@@ -25,8 +25,8 @@ use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Default maximum size of a reply in bytes. Replies of this size are not fragmented on common links: IPv6 links carry
-/// at least 1280 bytes, which leaves space for the IP and UDP headers and for tunnels.
+/// Default maximum size of a reply in bytes. IPv6 links carry packets of at least 1280 bytes, so replies of this size
+/// are not fragmented, even with the headers of IP, UDP and tunnels.
 const REPLY_MAX: usize = 1200;
 
 /// Default limit of a reply's size as a multiple of the request, which prevents amplification attacks. QUIC permits the
@@ -128,8 +128,8 @@ impl Udp {
         self
     }
 
-    /// Sets the maximum number of datagrams with calls in progress over all peers. Above it, calls that do not complete
-    /// immediately are dropped. One network uses at most half of them. Defaults to 4096.
+    /// Sets the maximum number of datagrams with calls in progress, over all peers. Beyond this, calls that do not
+    /// complete immediately are dropped. A single network may use at most half of it. Defaults to 4096.
     #[must_use]
     pub fn calls_max(mut self, calls: usize) -> Self {
         self.calls_max = calls;

@@ -1,8 +1,8 @@
 //! WebSocket connections with native frames or JSON-RPC.
 //!
 //! `web_socket/upgrade.rs` contains the upgrade request and its response. `frame.rs` decodes and `sending.rs` encodes
-//! WebSocket frames, both without I/O. A connection is served either by `transport.rs`, as a transport of native frames
-//! driven by the server, or by `messages.rs`, as a sequence of text messages.
+//! WebSocket frames, both without I/O. A connection is either a transport of native frames that the server drives
+//! (`transport.rs`), or a sequence of text messages (`messages.rs`).
 
 mod client;
 mod frame;
@@ -70,9 +70,9 @@ async fn serve_frames(transport: RewoundTransport<RawTransport>, context: &Adapt
         CloseReason::NoFirstHeader if context.is_stopping() => CloseReason::Shutdown,
         reason => reason,
     };
-    // If the connection was handed off, the transport is not returned.
+    // The transport is not returned if the connection was handed off.
     if let Ok(wire) = back.try_recv() {
-        // Box the future to keep this one small, because closing happens once per connection.
+        // Boxed to keep this future small, because closing happens only once per connection.
         Box::pin(wire.close(ending(&reason))).await;
     }
 }

@@ -8,15 +8,16 @@ use frpc::{AdapterContext, Status};
 use std::task::{Context, Poll};
 
 /// A request body that is being received. Memory is reserved before the buffer grows, in proportion to the received
-/// bytes. The announced length is not reserved up front, because announcing a length costs a client nothing.
+/// bytes. The announced length is not reserved in advance, because announcing a length costs a client nothing.
 #[derive(Debug, Default)]
 pub(crate) struct GrowingBody {
     pub(crate) bytes: BytesMut,
     hold: Option<MemoryCharge>,
 }
 
-/// Maximum capacity of a body's buffer, as a multiple of the bytes received so far. More than 4, because a client that
-/// fills a stream window of 256 KiB with the beginning of a message of 1 MiB has sent slightly less than a fourth of it.
+/// Maximum capacity of a body's buffer, as a multiple of the bytes received so far. More than 4, because a message of 1
+/// MiB would otherwise cause another copy: a client that fills a stream window of 256 KiB has sent slightly less than a
+/// fourth of it.
 const GROWTH: usize = 5;
 
 impl GrowingBody {
@@ -87,7 +88,7 @@ impl GrowingBody {
     }
 }
 
-/// Waiter that resolves once the client holds less than its share of the server's memory.
+/// Waits until the client holds less than its share of the server's memory.
 #[derive(Debug, Default)]
 pub(crate) struct Room(Option<MemoryWaiter>);
 

@@ -17,7 +17,7 @@ pub(crate) const PREFIX: usize = 5;
 /// Envelope flag of a compressed message.
 pub(crate) const COMPRESSED: u8 = 1;
 
-/// Compression of messages, as named by the `grpc-encoding` and `connect-content-encoding` headers.
+/// Compression of messages, as stated in the `grpc-encoding` and `connect-content-encoding` headers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Compression {
     Identity,
@@ -75,8 +75,7 @@ pub(crate) fn put(out: &mut BytesMut, flags: u8, message: &[u8]) -> Result<(), S
     Ok(())
 }
 
-/// Appends a message with its envelope prefix. Compresses the message if the peer accepts that and the message is large
-/// enough.
+/// Appends a message with its envelope prefix. Compresses the message if the peer accepts this and it is large enough.
 pub(crate) fn put_message(out: &mut BytesMut, message: &[u8], encoding: Compression) -> Result<(), Status> {
     if encoding == Compression::Gzip && message.len() >= gzip::COMPRESS_MIN {
         return put(out, COMPRESSED, &gzip::deflate(message));
@@ -148,7 +147,7 @@ impl Messages {
     fn add(&mut self, part: &[u8]) -> Result<(), Status> {
         self.pace.handle_read(part.len());
         let (context, buffer) = (&self.context, &mut self.buffer);
-        // Charge the bytes here, because nothing else limits the bodies of many streams to the memory of the server.
+        // Charge the bytes, because nothing else limits the total memory of many streams.
         let Some(text) = &mut self.text else { return buffer.extend(context, part, 0) };
         text.extend_from_slice(part);
         // Decode only whole groups of four characters, and keep the rest for the next part.

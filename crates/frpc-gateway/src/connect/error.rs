@@ -1,4 +1,4 @@
-//! Errors of the Connect protocol, which consist of a status as JSON and an HTTP status code.
+//! Errors of the Connect protocol: a status as JSON, with an HTTP status code.
 
 use bytes::Bytes;
 use frpc::{Code, Status};

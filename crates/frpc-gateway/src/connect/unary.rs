@@ -1,4 +1,4 @@
-//! Unary Connect calls, whose request and response are HTTP bodies.
+//! Unary Connect calls. Request and response messages are HTTP bodies.
 
 use super::error;
 use crate::http::answer::{Answer, JSON};
@@ -96,7 +96,7 @@ pub(crate) fn failure(status: &Status) -> Answer {
     }
 }
 
-/// Returns the response to a call whose `connect-timeout-ms` is malformed.
+/// Returns the response to a call with a malformed `connect-timeout-ms`.
 pub(crate) fn wrong_timeout() -> Answer {
     Answer::failure(400, frpc::Code::InvalidArgument, "connect-timeout-ms is a number of at most ten digits")
 }

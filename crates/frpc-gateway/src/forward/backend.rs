@@ -21,7 +21,7 @@ pub(super) struct Backend {
     next: AtomicUsize,
 }
 
-/// A connection to the backend, with its unary calls and streams in progress, both of which the backend limits.
+/// A connection to the backend, with its unary calls and streams in progress. The backend limits the number of each.
 #[derive(Debug)]
 struct Link {
     channel: Channel,
@@ -48,7 +48,7 @@ impl Link {
         let peer = self.channel.connection().map(|connection| connection.peer());
         let hello = peer.as_ref().and_then(|peer| peer.hello());
         let max = hello.map_or(u32::MAX, |hello| if is_stream { hello.streams_max } else { hello.calls_max });
-        // Hold the lock from the count to the take, so that two calls cannot share the last slot.
+        // Hold the lock during both steps, so that two calls cannot take the last slot.
         let mut shares = self.shares(is_stream).lock();
         // Saturate, because the limit may be below the number of calls in progress after a reconnect.
         let free = (max as usize).saturating_sub(shares.total());
@@ -70,7 +70,7 @@ impl Backend {
     }
 
     /// Returns whether any channel has an open connection that is not shutting down. Always true with a gRPC server,
-    /// whose connections are opened on demand.
+    /// because its connections are opened on demand.
     pub(super) fn is_ready(&self) -> bool {
         self.links.iter().map(|link| &link.channel).any(|channel| {
             let is_open = |it: frpc::Connection| it.close_reason().is_none() && !it.is_going_away();
@@ -137,7 +137,7 @@ impl Backend {
     }
 }
 
-/// Returns the encoding of requests. Servers that are not known to be native receive an encoding that all servers
+/// Returns the encoding of requests. If a server is not known to be native, returns an encoding that all servers
 /// accept.
 fn encoding(channel: &Channel) -> BackendEncoding {
     if channel.is_grpc() {
@@ -149,7 +149,7 @@ fn encoding(channel: &Channel) -> BackendEncoding {
     }
 }
 
-/// Adds the caller to the request, because one caller must not use all streams of a gRPC server.
+/// Adds the caller to the request, so that the channel can prevent one caller from using all streams of a gRPC server.
 fn name_caller<T>(channel: &Channel, request: &mut Request<T>) {
     if channel.is_grpc() {
         let caller = GrpcCaller(request.caller_network());

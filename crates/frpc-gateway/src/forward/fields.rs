@@ -1,10 +1,9 @@
-//! Header fields of forwarded calls. Fields of the connection to the gateway are removed, and those that identify the
-//! caller are set by the gateway.
+//! Header fields of forwarded calls. The gateway removes hop-by-hop fields, and sets those that identify the caller.
 //!
 //! # Decisions
 //!
-//! The defaults are those of Envoy at the edge of a network: fields about the caller are trusted if they come from a
-//! listed proxy and replaced otherwise. A backend can therefore trust `x-forwarded-for`.
+//! The defaults are those of Envoy at the edge of a network: fields about the caller are kept if they come from a
+//! trusted proxy, and replaced otherwise. A backend can therefore trust `x-forwarded-for`.
 
 use crate::proxies::TrustedProxies;
 use frpc::{Metadata, Request, Response, Status};
@@ -187,7 +186,8 @@ impl ForwardFields {
             }
             Err(mut status) => {
                 self.adapt_trailers(status.metadata_mut());
-                // The gateway has done nothing for the call, so the backend's status decides whether the call has run.
+                // The gateway itself has no side effects, so whether the call has run depends only on the backend's
+                // status.
                 Err(if status.may_have_run() { status } else { status.rejected() })
             }
         }

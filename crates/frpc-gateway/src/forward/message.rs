@@ -1,5 +1,5 @@
-//! Messages of forwarded calls, in the sender's encoding. They are converted by descriptors if the receiver uses
-//! another encoding.
+//! Messages of forwarded calls, in the sender's encoding. If the receiver uses another encoding, they are converted
+//! with the help of descriptors.
 
 use bytes::Bytes;
 use frpc::Status;
@@ -10,7 +10,7 @@ use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Message, Root};
 use std::fmt::Display;
 use std::sync::Arc;
 
-/// Encoding in which a message was received or is sent.
+/// Encoding of a received or sent message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum MessageEncoding {
     /// Polyglot, the native encoding, in either of its two forms. An empty body is the default message.
@@ -25,7 +25,7 @@ pub(super) enum MessageEncoding {
 /// Encoding of the messages that a backend accepts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum BackendEncoding {
-    /// Polyglot in the form of the server, which is not known yet.
+    /// Polyglot, in a form that is not known yet because it depends on the server.
     Any,
     /// Polyglot in the extended form.
     Native,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::sync::oneshot;
 
-/// Stream of a call's request messages, converted for the backend while it reads them.
+/// Stream of a call's request messages, converted for the backend.
 ///
 /// The backend must not mistake an invalid message for the end of the stream. After a failed conversion, the stream
 /// therefore stays pending, and [`Failure`] cancels the call.
@@ -20,7 +20,8 @@ pub(super) struct Requests<F> {
     failed: Option<oneshot::Sender<Status>>,
 }
 
-/// Future of the error of a request message that could not be converted. Pending forever if all messages are valid.
+/// Future that completes with an error if a request message could not be converted. Pending forever if all messages are
+/// valid.
 pub(super) struct Failure(Option<oneshot::Receiver<Status>>);
 
 /// No field is structurally pinned, so the stream can be moved after it was polled.

@@ -1,5 +1,5 @@
-//! A dedicated JSON-RPC connection, on which messages follow each other with optional white space. One task reads and
-//! writes like the driver of a native connection: each iteration reads once, handles all complete messages, and writes
+//! A dedicated JSON-RPC connection: a sequence of messages with optional white space between them. One task reads and
+//! writes, like the driver of a native connection: each iteration reads once, handles all complete messages, and writes
 //! all replies together.
 
 use super::framing::{Framed, MessageFraming};
@@ -80,7 +80,7 @@ fn session(gateway: &Gateway, context: &AdapterContext) -> Session {
     session
 }
 
-/// Extent to which the client's input is still read and handled.
+/// Which part of the client's input is still read and handled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ReadState {
     Open,
@@ -99,7 +99,7 @@ struct Connection<'a> {
     message_max: usize,
     /// Received part of the incomplete message.
     input: BytesMut,
-    /// Received messages that are handled once the client has read pending replies.
+    /// Received messages, which are handled once the client has read pending replies.
     pending: Bytes,
     /// State of the scan for the end of the incomplete message.
     framing: MessageFraming,
@@ -311,8 +311,7 @@ impl Connection<'_> {
             self.is_flushing = true;
             self.charge();
         } else if *written >= session.output().len() / 2 && *written > 0 {
-            // Remove the written bytes once they are half of the output, so that each byte is moved only once on
-            // average.
+            // Remove the written bytes once they are half of the output, so that each byte is moved at most about once.
             session.output().drain(..std::mem::take(written));
             self.charge();
         }
@@ -329,7 +328,7 @@ impl Connection<'_> {
     /// deadline.
     fn poll_time(&mut self, task: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.session.is_full() {
-            // Do not fail yet, because the rest of the message may have arrived and not been read.
+            // Do not fail yet. The rest of the message may have arrived without having been read.
             self.transport.message_complete();
         } else if !self.input.is_empty() {
             let late = || io::Error::new(io::ErrorKind::TimedOut, "a message arrives too slowly");

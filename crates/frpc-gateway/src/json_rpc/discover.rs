@@ -1,6 +1,6 @@
 //! Reply to `rpc.discover`: an OpenRPC document of the server's methods.
 //!
-//! The document contains the information of generated code: names, kinds and comments of methods, the fields of
+//! The document is derived from generated code. It contains the names, kinds and comments of methods, the fields of
 //! requests in the order of positional params, and the schemas of messages in a common section.
 
 use super::reply::{put_list, put_text as put};
@@ -71,7 +71,7 @@ fn put_method(out: &mut Vec<u8>, method: &AdapterMethod, schemas: &Schemas) {
     let takes_items = matches!(method.kind(), CallKind::ClientStreaming | CallKind::Streaming);
     let fields = method.request_fields(FORMAT).unwrap_or_default();
     put_list(out, fields.iter().filter(|_| !takes_items), |out, field| {
-        // Do not escape field names again, because they are stored as they appear between quotation marks.
+        // Field names are already escaped.
         out.extend_from_slice(b"{\"name\":\"");
         out.extend_from_slice(field.as_bytes());
         out.extend_from_slice(b"\",\"schema\":");

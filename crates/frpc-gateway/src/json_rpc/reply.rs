@@ -31,7 +31,7 @@ fn error_code(code: Code) -> i32 {
 /// Start of every reply, up to the value of `id`.
 const REPLY_BEGINS: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":";
 
-/// Value of `id` in the reply to a message whose id is unknown.
+/// Value of `id` in the reply to a message with an unknown id.
 pub(crate) const NO_ID: &[u8] = b"null";
 
 /// Appends the start of a successful reply. The caller appends the result and the end.

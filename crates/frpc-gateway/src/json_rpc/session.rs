@@ -48,7 +48,7 @@ pub(crate) struct Session {
     inner: Inner,
 }
 
-/// State of a [`Session`] except the client's context, which a batch borrows separately.
+/// State of a [`Session`], except for the client's context, which a batch borrows separately.
 struct Inner {
     bounds: ScanLimits,
     /// Maximum nesting depth of a message.
@@ -131,8 +131,8 @@ impl Session {
     pub(crate) fn new(gateway: &Gateway, context: &AdapterContext, metadata: Metadata) -> Self {
         let config = context.config();
         let levels = context.methods().nesting_max();
-        // Each level of a message takes an object and possibly an array or map. The request itself adds an object and
-        // an array.
+        // In JSON, each level of a message may take two levels: an object, and an array or map. The request itself adds
+        // an object and an array.
         let bounds = ScanLimits { depth_max: 2 * levels + 2, batch_max: gateway.batch_max };
         let inner = Inner {
             bounds,
@@ -244,7 +244,7 @@ impl Session {
         &mut self.inner.output
     }
 
-    /// Waits until no call is in progress, for a session whose output is read at its end.
+    /// Waits until no call is in progress. For sessions that send their whole output at the end.
     #[cfg(feature = "http")]
     pub(crate) async fn finish(&mut self) {
         std::future::poll_fn(|task| {

@@ -178,7 +178,7 @@ impl McpEndpoint<'_> {
         let revision = params.check(request, Some(&head))?;
         let mut session = Session::new(gateway, context, metadata).for_tools(mcp);
         let charged = context.charge(SESSION_COST);
-        // Only older clients cancel by a request. Later versions of the protocol cancel a call by closing its response.
+        // Only older clients cancel a call with a request. In later versions of the protocol, they close its response.
         let registered =
             match known.mcp_session.filter(|_| revision == Revision::Legacy && request.method == TOOLS_CALL) {
                 None => None,
@@ -189,7 +189,7 @@ impl McpEndpoint<'_> {
                     })?)
                 }
             };
-        // Start the call after registering it, so that a cancellation that arrives at once finds it.
+        // Start the call after registering it, so that an immediate cancellation finds it.
         session.handle_mcp(request, &params, revision, body);
         if session.has_progress() {
             return Ok(Outcome::Events(Box::new(Events { session, _registered: registered, _charged: charged })));

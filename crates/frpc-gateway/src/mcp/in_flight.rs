@@ -1,5 +1,5 @@
-//! HTTP calls that a later request may cancel. Clients up to 2025-11-25 cancel by a separate request on any connection,
-//! so calls in progress are registered by session and request id.
+//! HTTP calls that a later request may cancel. Clients of protocol versions up to 2025-11-25 cancel a call with a
+//! separate request on any connection, so calls in progress are registered by session and request id.
 
 use crate::json_rpc::Canceller;
 use parking_lot::Mutex;
@@ -36,7 +36,8 @@ impl InFlight {
     /// this id.
     pub(crate) fn register(self: &Arc<Self>, session: &[u8], id: &str, call: Canceller) -> Option<Registered> {
         let key: Key = (session.into(), id.into());
-        // Hold the lock from the check to the insertion, so that of two concurrent calls with the same id one fails.
+        // Hold the lock from the check to the insertion, so that two concurrent calls with the same id cannot both
+        // succeed.
         let mut calls = self.calls.lock();
         if calls.contains_key(&key) {
             return None;
@@ -64,7 +65,7 @@ impl Drop for Registered {
     }
 }
 
-/// Generator of session ids. It applies SipHash with two random keys to a counter.
+/// Generator of session ids, which are SipHash values of a counter with two random keys.
 #[derive(Default)]
 struct Sessions {
     keys: [RandomState; 2],

@@ -14,8 +14,7 @@ pub(crate) const MODERN: &str = "2026-07-28";
 /// Last protocol version with `initialize`.
 const LEGACY: &str = "2025-11-25";
 
-/// Time for which clients may cache the list of tools. It can be long, because a running server's services do not
-/// change.
+/// How long clients may cache the list of tools. Long, because a running server's services do not change.
 const LIST_TTL_MS: u32 = 300_000;
 
 /// Revision of the Model Context Protocol that a request uses.

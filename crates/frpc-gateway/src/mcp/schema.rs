@@ -1,5 +1,5 @@
-//! JSON Schemas of tools. Schemas of generated code refer to each other within one document, whereas each schema of a
-//! tool is a document of its own.
+//! JSON Schemas of tools. Schemas in generated code refer to each other within one document, whereas the schema of a
+//! tool must be self-contained.
 
 use crate::json_rpc::reply::{put_list, put_text as put};
 use frpc::json::{DecodeError, Options, Reader};

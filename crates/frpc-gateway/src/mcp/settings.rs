@@ -97,8 +97,8 @@ impl Mcp {
         Self::default()
     }
 
-    /// Makes all methods tools that the schema marks by the options of `frpc/agent.proto`, in all services of the
-    /// server:
+    /// Makes tools of all methods that are marked in the schema with the options of `frpc/agent.proto`, in all services
+    /// of the server:
     ///
     /// ```proto
     /// import "frpc/agent.proto";
@@ -167,7 +167,7 @@ impl Mcp {
         self
     }
 
-    /// Sets the timeout of tool calls. Clients can request a shorter one by the member `timeoutMs`. Defaults to 60 s.
+    /// Sets the timeout of tool calls. Clients can request a shorter one with the member `timeoutMs`. Defaults to 60 s.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self

@@ -32,9 +32,9 @@ pub(crate) struct Tool {
 pub(crate) enum ResultShape {
     /// The result is the response message itself.
     Message,
-    /// The result is an object whose member `value` is the response, because the response is not a JSON object.
+    /// The result is an object with the response as its member `value`, because the response is not a JSON object.
     Value,
-    /// The result is an object whose member `items` is the list of all responses.
+    /// The result is an object with the list of all responses as its member `items`.
     Items,
 }
 
@@ -53,8 +53,8 @@ impl Tools {
         };
         for name in excluded {
             if !methods.iter().any(|method| is_named(&method, name)) {
-                // Serve no tools at all: if the misspelled name were ignored, the method that it should exclude would
-                // be exposed.
+                // Serve no tools at all. If the misspelled name were ignored, the method that it was meant to exclude
+                // would be exposed.
                 tracing::error!(target: "frpc::mcp", %name, "unknown service or method excluded from tools; no tool is served");
                 return tools;
             }

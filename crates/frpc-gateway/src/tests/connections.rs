@@ -246,7 +246,7 @@ fn head(content_type: &str) -> Vec<u8> {
 }
 
 impl<T: AsyncRead + AsyncWrite> Http2<T> {
-    /// Creates a client whose streams have this initial window.
+    /// Creates a client with this initial stream window.
     async fn connect(io: T, window: u32) -> Self {
         let (reader, writer) = tokio::io::split(io);
         let mut client = Self { reader: BufReader::new(reader), writer };
@@ -530,7 +530,7 @@ impl samples::greeter::Greeter for Deaf {
     }
 }
 
-/// Returns an HTTP/2 connection with four calls, whose bodies fill its windows.
+/// Returns an HTTP/2 connection with four calls. Their bodies fill its windows.
 fn unread_bodies() -> Vec<u8> {
     const FRAME: usize = 16 * 1024;
     let frame = |kind: u8, flags: u8, stream: u32, payload: &[u8]| {
@@ -539,7 +539,7 @@ fn unread_bodies() -> Vec<u8> {
     };
     // Use entries of the static table: POST, http, and the names of path, authority and content type.
     let fields = b"\x83\x86\x04\x19/greeter.Greeter/GreetAll\x01\x09localhost\x0f\x10\x10application/grpc";
-    // Windows become those of the server's settings once these are acknowledged.
+    // The server's windows apply once its SETTINGS are acknowledged.
     let start = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
     let mut bytes = [start, frame(4, 0, 0, b""), frame(4, 1, 0, b"")].concat();
     for stream in [1, 3, 5, 7] {

@@ -27,8 +27,8 @@ const DATAGRAM_MAX: usize = 64 * 1024;
 /// Maximum number of datagrams per poll. Afterwards, the task yields.
 const DATAGRAMS_PER_POLL: usize = 64;
 
-/// Time for which a peer's datagrams are dropped after the connection hook has rejected the peer. The hook then runs
-/// again, because a UDP client cannot reconnect.
+/// How long a peer's datagrams are dropped after the connection hook has rejected the peer. The hook then runs again,
+/// because a UDP client cannot reconnect.
 const REFUSED: Duration = Duration::from_secs(10);
 
 /// Pause after a receive error.
@@ -119,7 +119,7 @@ impl Listener {
                 let length = buffer.filled().len();
                 self.handle(peer, length);
             }
-            // Ignore this error, by which some systems report that an earlier reply did not reach its peer.
+            // Ignore this error. Some systems report with it that an earlier reply did not reach its peer.
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {}
             Err(error) => {
                 tracing::debug!(%error, "receiving a datagram failed");
@@ -165,7 +165,7 @@ impl Listener {
             return self.sources.put_back(peer, session);
         }
         let network = context.connection().caller_network();
-        // Take a share only for calls that stay in progress; most datagrams have been answered at this point.
+        // Only calls that stay in progress take a share. Most datagrams have been answered at this point.
         if !shares.take(network, udp.calls_max.saturating_sub(shares.total())) {
             // Drop the session, which cancels its calls.
             return context.connection().count_rejected();

@@ -1,4 +1,4 @@
-//! Rate limits of addresses, in a table of fixed size. Addresses whose hashes collide share a slot. A flood of spoofed
+//! Rate limits by address, in a table of fixed size. Addresses with colliding hashes share a slot. A flood of spoofed
 //! addresses neither grows the table nor evicts entries.
 
 use frisbee::rpc::network;
@@ -18,7 +18,7 @@ const NETWORKS_PER_SITE: u32 = 16;
 pub(super) struct Rate {
     /// Interval between two datagrams at the maximum rate.
     interval: Duration,
-    /// Maximum time by which a sender may be ahead of the rate, which determines the burst.
+    /// Maximum time that a sender may be ahead of the rate, which determines the burst.
     tolerance: Duration,
 }
 
@@ -93,7 +93,7 @@ mod tests {
             let networks = (0..1000_u16).map(|network| IpAddr::from([0x2001, 0xdb8, site, network, 0, 0, 0, 1]));
             networks.filter(|address| rates.admit(*address, start)).count()
         };
-        // Networks whose hashes collide with that of their site reduce the rate of the site.
+        // A network reduces the rate of its site if their hashes collide.
         for site in [1, 2] {
             let count = admitted(site);
             assert!((32..=80).contains(&count), "{count} datagrams of site {site} are admitted");

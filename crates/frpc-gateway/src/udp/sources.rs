@@ -30,8 +30,8 @@ impl Sources {
     /// Returns the peer with this address. Calls `make` to create it if it is unknown.
     pub(super) fn get(&mut self, peer: SocketAddr, make: impl FnOnce() -> Source) -> &mut Source {
         if self.young.len() >= GENERATION_MAX && !self.young.contains_key(&peer) {
-            // Drop the previous `old` generation. A peer that is silent while `young` fills twice is forgotten, without
-            // an LRU list.
+            // Drop the previous `old` generation. A peer is forgotten if it is silent while `young` fills twice. This
+            // needs no LRU list.
             self.old = std::mem::take(&mut self.young);
         }
         let Self { young, old } = self;

@@ -1,4 +1,4 @@
-//! The WebSocket client, for servers that are reachable only by WebSocket, for example through HTTP proxies.
+//! The WebSocket client, for servers that can be reached only by WebSocket, for example through HTTP proxies.
 
 use super::frame::{CloseCode, Role};
 use super::transport::WebSocket;

@@ -1,8 +1,9 @@
 //! WebSocket frames (RFC 6455) without I/O: incremental decoding, and encoding of frame headers. `transport.rs` and
 //! `messages.rs` handle messages and connections.
 //!
-//! WebSocket libraries assemble each message in a buffer of their own. Native frames have their own message layer, so
-//! the bytes go directly to the driver's buffers, in any pieces, and an idle connection keeps no buffer.
+//! WebSocket libraries assemble each message in a buffer. Native frames do not need this, because they do not depend on
+//! message boundaries: the bytes are passed directly to the driver's buffers, in any pieces, and an idle connection
+//! keeps no buffer.
 
 use std::fmt;
 use std::io;
@@ -229,7 +230,7 @@ impl Decoder {
             let range = *at..*at + count;
             *at = range.end;
             let Some(payload) = input.get_mut(range.clone()) else { return Ok(None) };
-            // Unmask before reducing `missing`, because the mask offset is `length - missing`.
+            // Unmask before reducing `missing`, which determines the mask offset.
             unmask(payload, head.mask, head.length - self.missing);
             self.missing -= count as u64;
             let is_whole = self.missing == 0;

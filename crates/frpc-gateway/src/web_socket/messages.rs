@@ -1,5 +1,5 @@
-//! WebSocket connections with whole messages, used for JSON-RPC. A single task reads, writes and times both, like the
-//! driver of a native connection.
+//! WebSocket connections with whole messages, used for JSON-RPC. A single task reads, writes and enforces timeouts,
+//! like the driver of a native connection.
 
 use super::frame::{CloseCode, Event, Fault, Kind, Role};
 use super::sending::FrameSender;
@@ -258,7 +258,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
         Ok(())
     }
 
-    /// Reads once, directly into the buffer of a long message whose current frame lacks `missing` bytes.
+    /// Reads once, directly into the buffer of a long message. `missing` is the number of missing bytes of the current
+    /// frame.
     fn read_long(&mut self, task: &mut Context<'_>, missing: usize) -> io::Result<Option<usize>> {
         let length = self.message.body.bytes.len();
         let (least, most) = (missing.min(LONG_READ_LEAST), missing.min(LONG_READ_MAX));
@@ -363,7 +364,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
         let late = |text: &str| Poll::Ready(Ok((CloseCode::POLICY, text.to_owned())));
         let unsent = self.wire.sending.unsent();
         if unsent >= self.backlog_max {
-            // Do not fail yet, because the rest of the message may have arrived and not been read.
+            // Do not fail yet. The rest of the message may have arrived without having been read.
             self.wire.io.message_complete();
         } else if self.wire.decoder.is_mid_message() && self.wire.io.poll_too_slow(task).is_ready() {
             return late("a message arrived too slowly");

@@ -6,13 +6,13 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::AsyncWrite;
 
-/// Maximum number of queued bytes of control frames. Above it, PINGs are not answered. RFC 6455, section 5.5.3, permits
-/// answering only the latest one.
+/// Maximum number of queued bytes of control frames. Beyond this, PINGs are not answered. RFC 6455, section 5.5.3,
+/// permits answering only the latest one.
 const CONTROL_WAITS_MAX: usize = 512;
 
-/// Maximum payload size of a data frame, which is a whole message. A web page is notified only when a whole message has
-/// arrived, and considers a server dead that is silent for 10 s. At the minimum rate of 16 KiB/s, a message of this
-/// size takes 4 s. This is also the maximum number of bytes that a client masks at once, in a copy.
+/// Maximum payload size of a data frame, which is a whole message. A web page is notified only of whole messages, and
+/// considers the server dead after 10 s of silence. At the minimum rate of 16 KiB/s, a message of this size takes 4 s.
+/// This is also the maximum number of bytes that a client copies and masks at once.
 const DATA_MAX: usize = 64 * 1024;
 
 /// Maximum length in bytes of the reason in a CLOSE frame, which follows the close code.
@@ -157,8 +157,8 @@ impl FrameSender {
 
     /// Returns a new random mask if this end is a client.
     fn mask(&self) -> Option<[u8; 4]> {
-        // A weak random generator suffices. Masks prevent scripts of web pages from choosing the bytes that proxies
-        // see, but this program is trusted.
+        // A weak random generator suffices. Masks prevent untrusted scripts from choosing the bytes that proxies see,
+        // but this program is trusted.
         (self.end == Role::Client).then(|| fastrand::u32(1..).to_ne_bytes())
     }
 

@@ -51,7 +51,7 @@ pub(crate) struct WebSocketState<T> {
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
-    /// Creates the state of a connection whose messages have at most `length_max` bytes.
+    /// Creates the state of a connection with messages of at most `length_max` bytes.
     pub(crate) fn new(io: T, end: Role, length_max: u64) -> Self {
         let decoder = Decoder::new(end, length_max, now());
         Self { io, decoder, sending: FrameSender::new(end), closed_by: None, fault: None, is_shut: false }
@@ -93,7 +93,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
             }
             let count = self.take_data(input);
             buffer.set_filled(before + count);
-            // Write PONGs now, because they would otherwise wait for the next data.
+            // Write PONGs now. Otherwise, they would wait for the next data.
             let _ = self.sending.poll_unsent(context, Pin::new(&mut self.io))?;
             if count > 0 {
                 return Poll::Ready(Ok(()));
@@ -185,7 +185,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocket<T> {
         goodbye: Goodbye,
     ) -> (Self, oneshot::Receiver<BinaryState<T>>) {
         let (back, returned) = oneshot::channel();
-        // Do not limit the size of messages, because native frames have limits of their own.
+        // Do not limit the size of messages, because native frames have their own limits.
         (Self { wire: Some(WebSocketState::new(io, end, u64::MAX)), goodbye, back: Some(back) }, returned)
     }
 
@@ -197,8 +197,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocket<T> {
 impl<T> Drop for WebSocket<T> {
     fn drop(&mut self) {
         if let (Some(wire), Some(back)) = (self.wire.take(), self.back.take()) {
-            // Ignore the error: if the future that awaits the connection was dropped, dropping the connection closes it
-            // without a reason.
+            // Ignore the error. If the receiver was dropped, the connection is closed without a reason.
             let _ = back.send(wire);
         }
     }

@@ -20,7 +20,7 @@ pub(crate) fn to_binary(json: &[u8]) -> Result<Vec<u8>, DecodeError> {
     let mut names: Vec<_> = encoder.names.iter().collect();
     names.sort_unstable_by_key(|(_, id)| **id);
     let annotated = table.begin();
-    // The list of annotations has a single entry, whose length follows.
+    // The annotations have a length of one byte.
     table.var_uint(1);
     table.var_uint(SYMBOL_TABLE);
     let fields = table.begin();
@@ -47,15 +47,15 @@ struct Encoder {
     names: HashMap<String, u64>,
 }
 
-/// Header of a list or struct. [`Encoder::finish`] inserts it at `offset`, because the length is known only after the
-/// contents were encoded.
+/// Header of a list or struct. Its length is known only after the contents were encoded, so [`Encoder::finish`] inserts
+/// it at `offset`.
 struct ContainerHeader {
     offset: usize,
     length: usize,
     kind: u8,
 }
 
-/// List or struct whose contents are being encoded.
+/// A list or struct that is being encoded.
 struct OpenContainer {
     header: usize,
     offset: usize,

@@ -6,7 +6,7 @@ use frpc::json::{DecodeError, Options, Reader};
 const SYSTEM: [&str; 9] =
     ["$ion", "$ion_1_0", SYMBOL_TABLE, "name", "version", "imports", "symbols", "max_id", "$ion_shared_symbol_table"];
 
-/// Annotation of a local symbol table. As an import, it keeps the current symbols.
+/// Annotation of a local symbol table. If a table imports this name, the current symbols are kept.
 pub(super) const SYMBOL_TABLE: &str = "$ion_symbol_table";
 
 /// Placeholder for a symbol without text. It differs from every text, because quotation marks in texts are escaped.

@@ -6,7 +6,7 @@ use crate::json_rpc::envelope::Item;
 use bytes::Bytes;
 use frpc::{AdapterContext, Status};
 
-/// JSON-RPC batches of a session whose replies have not been sent.
+/// JSON-RPC batches of a session that are in progress.
 #[derive(Default)]
 pub(super) struct Batches {
     /// Batches by number. The numbers of completed batches are reused.
@@ -14,7 +14,7 @@ pub(super) struct Batches {
     free: Vec<usize>,
 }
 
-/// A JSON-RPC batch, whose replies are collected until its last call has completed.
+/// A JSON-RPC batch. Its replies are collected until the last call has completed.
 #[derive(Default)]
 struct Batch {
     /// Collected replies, each followed by a comma.
@@ -22,7 +22,7 @@ struct Batch {
     /// Number of calls in progress, plus one while the elements of the batch are being handled.
     left: usize,
     charge: Charge,
-    /// Whether the replies exceed the size limit even if errors replace later replies.
+    /// Whether the replies exceed the size limit although errors have replaced some of them.
     is_too_long: bool,
 }
 
@@ -107,7 +107,7 @@ impl Batches {
         batch.replies.push(b',');
     }
 
-    /// Records that a call of the batch, or the handling of the batch itself, has ended. If nothing else is in
+    /// Records that a call of the batch has ended, or that all its elements were handled. If nothing else is in
     /// progress, appends the collected replies and a line feed to `out`.
     pub(super) fn end(&mut self, number: usize, out: &mut Vec<u8>) {
         let Some(slot) = self.open.get_mut(number) else { return };

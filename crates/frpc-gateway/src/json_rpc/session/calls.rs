@@ -92,7 +92,7 @@ impl MessageBatch<'_> {
                 if out.len() > start {
                     out.push(b'\n');
                 }
-                // A notification may have ended another call, whose reply is then in the output.
+                // A notification may have ended another call. The reply to that call is then in the output.
                 let ended = std::mem::replace(&mut self.inner.output, out);
                 self.inner.output.extend_from_slice(&ended);
             }
@@ -176,7 +176,8 @@ impl MessageBatch<'_> {
                 out.pop();
             }
         } else if let Err(status) = inner.open(at, call, &request, context) {
-            // A lack of memory is the state of the server. `charge_stream` charges the client for too many streams.
+            // Do not charge the client for the server's lack of memory. `charge_stream` charges it for too many
+            // streams.
             if status.code() != Code::ResourceExhausted {
                 context.charge_abuse(request.params.map_or(0, str::len));
             }
@@ -201,7 +202,7 @@ impl Inner {
         Some(self.last)
     }
 
-    /// Looks up a method that was not called by this name before.
+    /// Looks up a method that this session has not called by this name yet.
     #[cold]
     fn enter(&mut self, name: &[u8], context: &AdapterContext) -> Option<usize> {
         let text = std::str::from_utf8(name).ok()?;
@@ -214,7 +215,7 @@ impl Inner {
         Some(at)
     }
 
-    /// Returns the metadata of a call: those of the session, and those of the request.
+    /// Returns the metadata of a call, which combines that of the session and of the request.
     ///
     /// # Errors
     /// Returns the reason if the request's metadata is invalid.
@@ -344,7 +345,7 @@ pub(super) fn invoke(
     out: &mut Vec<u8>,
 ) -> AdapterCall {
     slot.call(methods, request, out, || {
-        // Runs only if the call stays in progress: a call that completes at once needs no number.
+        // This runs only if the call stays in progress. A call that completes immediately needs no number.
         let (number, mailbox) = (*next, mailbox.clone());
         *next += 1;
         move |result, hold| mailbox.send(SessionMessage::Done(number, result, hold))

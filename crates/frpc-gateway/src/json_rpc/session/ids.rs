@@ -1,4 +1,4 @@
-//! [`CallIds`]: calls in progress by the ids that the client has chosen. Several calls may have the same id.
+//! Index of the calls in progress by the ids that the client has chosen. Several calls may have the same id.
 
 use super::CallNumber;
 use std::collections::{BTreeSet, HashMap};

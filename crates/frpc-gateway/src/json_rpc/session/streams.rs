@@ -123,7 +123,7 @@ impl Inner {
         };
         let format = if is_positional { POSITIONAL } else { NAMED };
         let items = takes_items.then_some(items);
-        // Spawning before `begin` loses no message: the task sends to the mailbox, which the session reads after
+        // Spawning the task before `begin` is fine: it sends to the mailbox, which the session reads only after
         // `begin`.
         let task = context.connection().runtime_handle().spawn(out.run(method, params, items, format));
         // `begin` registers the call as `next - 1`.
@@ -222,8 +222,7 @@ impl Inner {
     }
 }
 
-/// Maximum credit of a client, in items. It is half of the semaphore's maximum on 32-bit targets, and more than any
-/// client needs.
+/// Maximum credit of a client, in items. Half of the semaphore's maximum on 32-bit targets.
 const CREDIT_MAX: usize = 1 << 28;
 
 /// Adds credit granted by the client, up to a total of [`CREDIT_MAX`]. Only the session adds credit, so the total

@@ -232,8 +232,8 @@ impl MessageBatch<'_> {
         let called = at.and_then(|at| Some((at, inner.called.get_mut(at)?)));
         let (at, called) = called.ok_or_else(|| Status::unimplemented("the method is not served"))?;
         let missing = tool.missing(params.arguments.unwrap_or("{}"));
-        // Check access before the response of a stream starts, because status 401 cannot be sent afterwards, and before
-        // arguments are checked, so that a caller without access does not learn them.
+        // Check access before the response of a stream starts, because status 401 cannot be sent later. Also check it
+        // before reporting missing arguments, so that callers without access do not learn their names.
         if !missing.is_empty() || tool.shape == ResultShape::Items {
             called.method.check_access(call.metadata())?;
         }
@@ -372,7 +372,7 @@ impl Inner {
         let Some(ToolSession { mcp, .. }) = self.tools.as_deref() else { return };
         let length = call.items.len();
         let result = result.and_then(|()| match length {
-            // The result occurs twice, and with more escapes in its text form.
+            // The result occurs twice, the second time as text with more escapes.
             length if length <= mcp.result_max => check_room(context, 3 * length),
             length => Err(too_large(length, mcp.result_max)),
         });
@@ -441,7 +441,7 @@ impl Inner {
         if let Some(token) = call.token.as_deref().filter(|_| output.len() < PROGRESS_MAX) {
             put_progress(output, token, call.count, item);
         }
-        // Return the stream's window although the item is still stored: stored items have a limit of their own.
+        // Release the item's window permits although it is still stored, because stored items have a separate limit.
         ends.window.add_permits(permits);
         true
     }

@@ -95,8 +95,8 @@ pub(crate) async fn expect_own_fields(forward: Forward) {
     }
 }
 
-/// Regression test: a backend received header fields about the caller, and hop-by-hop fields, as sent by the caller,
-/// and did not receive the caller's address.
+/// Regression test: a backend received the caller's own fields about itself and hop-by-hop fields unchanged, but not
+/// the caller's address.
 #[tokio::test]
 async fn gateway_replaces_caller_fields() {
     let (host, ..) = Host::new();

@@ -366,7 +366,7 @@ pub(super) enum Received {
     Reset(ErrorCode),
 }
 
-/// Serves gRPC by a function that handles whole calls and returns bytes to write after the output.
+/// Serves gRPC with a function that handles whole calls and returns bytes to write after the output.
 async fn serve_script(
     config: ServerConfig,
     script: impl Fn(&mut Connection, Received) -> Vec<u8> + Send + Sync + 'static,

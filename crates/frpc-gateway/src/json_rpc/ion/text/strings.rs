@@ -8,9 +8,9 @@ use base64::prelude::*;
 /// Kind of a string.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Form {
-    /// A string or symbol, whose Unicode text becomes JSON text.
+    /// A string or symbol. Its Unicode text becomes JSON text.
     Text,
-    /// A clob, whose bytes become the characters U+0000 to U+00FF.
+    /// A clob. Its bytes become the characters U+0000 to U+00FF.
     Clob,
 }
 
