@@ -1,4 +1,4 @@
-//! The interface for code generators of other languages: a checked schema and the trait [`Backend`]. The crate
+//! Interface for code generators of other languages: a checked schema, and the trait [`Backend`]. The crate
 //! `frpc-languages` implements it for TypeScript and Python.
 //!
 //! # Examples

@@ -95,8 +95,8 @@ impl Builder {
         self
     }
 
-    /// Enables or disables an additional, dyn-compatible trait for each service, whose methods return boxed futures.
-    /// Defaults to `false`.
+    /// Enables or disables an additional, dyn-compatible trait for each service, with methods that return boxed
+    /// futures. Defaults to `false`.
     ///
     /// A service `Greeter` gets the trait `DynGreeter`, for plugins and for tests that choose an implementation at run
     /// time. Every implementation of `Greeter` implements `DynGreeter`, and `Arc<dyn DynGreeter>` implements `Greeter`.
@@ -123,8 +123,8 @@ impl Builder {
     /// Enables or disables views. The view `FooView<'a>` of a message `Foo` borrows strings, bytes, lists and maps from
     /// the body. Defaults to `false`.
     ///
-    /// A crate whose types are used through [`extern_path`](Self::extern_path) has to implement `polyglot::Viewed` for
-    /// them.
+    /// If the schema uses types of another crate through [`extern_path`](Self::extern_path), that crate must implement
+    /// `polyglot::Viewed` for them.
     ///
     /// # Examples
     ///
@@ -156,8 +156,9 @@ impl Builder {
     /// If the schema uses `google.protobuf.Any`, all messages of a package are registered as types that an `Any` may
     /// hold in JSON.
     ///
-    /// A crate whose types are used through [`extern_path`](Self::extern_path) has to implement `frpc_json::Fields` for
-    /// messages and `frpc_json::Enumeration` for enums. Code generated with this option does so.
+    /// If the schema uses types of another crate through [`extern_path`](Self::extern_path), that crate must implement
+    /// `frpc_json::Fields` for messages and `frpc_json::Enumeration` for enums. Code generated with this option does
+    /// so.
     ///
     /// # Examples
     ///
@@ -174,9 +175,9 @@ impl Builder {
     /// `false`. Adapter connections then support the format `proto`, which gRPC and Connect use. With the feature
     /// `grpc` of frpc, generated clients can also call gRPC servers.
     ///
-    /// Methods with [undecoded requests](Self::undecoded_requests) do not support this format. A crate whose request
-    /// types are used through [`extern_path`](Self::extern_path) has to implement `frpc::codegen::Protobuf` for them.
-    /// Code generated with this option does so.
+    /// Methods with [undecoded requests](Self::undecoded_requests) do not support this format. If requests use types of
+    /// another crate through [`extern_path`](Self::extern_path), that crate must implement `frpc::codegen::Protobuf`
+    /// for them. Code generated with this option does so.
     ///
     /// # Examples
     ///
@@ -319,7 +320,7 @@ impl Builder {
     /// Generates a constant with the wire layout of each selected message. Published and stored bodies of these
     /// messages then start with the fingerprint of the layout. Takes one [path](Self#paths) or several.
     ///
-    /// By the fingerprint, a typed topic detects messages of another version of the schema. It translates them if it
+    /// The fingerprint lets a typed topic detect messages of another version of the schema. It translates them if it
     /// knows their layout, and otherwise rejects them instead of misreading them. Select only messages that are
     /// published or stored, because a layout takes about 60 bytes for each message type that it contains.
     pub fn message_layouts(mut self, paths: impl IntoPaths) -> Self {
@@ -337,7 +338,7 @@ impl Builder {
         self
     }
 
-    /// Omits the implementation of `Debug` so that the user can provide one. Takes one [path](Self#paths) or several.
+    /// Omits the implementation of `Debug`, so that the user can provide one. Takes one [path](Self#paths) or several.
     pub fn skip_debug(mut self, paths: impl IntoPaths) -> Self {
         let paths = self.note("skip_debug", Target::Type, paths);
         self.prost.skip_debug(paths);
@@ -354,7 +355,7 @@ impl Builder {
     /// `dead_code` and `unreachable_pub`, because a program may use only part of the code and include it in a private
     /// module. They also allow `deprecated`, because codecs use deprecated fields.
     ///
-    /// Use `false` in a crate that forbids one of these lints, because `#[allow]` is then the error E0453. The
+    /// Use `false` in a crate that forbids one of these lints, because there `#[allow]` causes the error E0453. The
     /// generated code must then be in a public module of a library. It allows only clippy lints, by name rather than by
     /// group, and ignores the schema's `deprecated` options. `missing_docs` is never allowed, because all public items
     /// have comments. `dead_code` can only be denied, not forbidden, because prost's derive macro allows it in the code

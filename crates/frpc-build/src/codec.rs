@@ -1,6 +1,6 @@
 //! The encodings of messages in the bodies of calls.
 
-/// The encoding of messages in the bodies of calls, for which a build generates codecs.
+/// The encoding of messages in the bodies of calls. A build generates codecs for it.
 ///
 /// The codec applies to the types that a build generates. Well-known types and those of
 /// [`extern_path`](crate::Builder::extern_path) keep their own codec, even as requests and replies. Both peers of a
@@ -21,8 +21,8 @@
 #[non_exhaustive]
 pub enum Codec {
     /// The Polyglot encoding, which fRPC for Go also uses. It is the fastest codec, the only one with borrowed views,
-    /// and the only one that Go peers support. Messages contain no field numbers. Native peers with different versions
-    /// of a schema therefore exchange descriptions of it and translate messages.
+    /// and the only one that Go peers support. Messages contain no field numbers, so native peers with different
+    /// versions of a schema exchange descriptions of it and translate messages.
     #[default]
     Polyglot,
     /// Protobuf's encoding. The body of a call contains the encoded message as a single bytes value. Fields can be

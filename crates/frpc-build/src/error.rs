@@ -1,5 +1,5 @@
-//! The error type of this crate. Each error is one sentence that starts with `file:line:column`, which editors can
-//! open.
+//! The error type of this crate. Each error is one sentence that starts with `file:line:column`, a form that editors
+//! recognize.
 //!
 //! `schema/check.rs` and `schema/externs.rs` decide which constructs are rejected.
 

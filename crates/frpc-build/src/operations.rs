@@ -7,7 +7,7 @@ use prost_types::FileDescriptorProto;
 use crate::error::{Error, ErrorKind};
 use crate::schema::{OPERATION_FIRST, OPERATIONS_KEPT, Schema, full_name, has_kept_operations, tag, within};
 
-/// Rule by which methods get their operations, the numbers that identify them on the wire.
+/// Rule for assigning operations, the numbers that identify methods on the wire.
 ///
 /// Native peers match methods by name, so operations may change. Peers of the base protocol, such as Go programs,
 /// identify methods only by their operations. The operation of a method that such peers use must not change.
@@ -26,7 +26,7 @@ pub enum Numbering {
     Sequential,
     /// Go's rule: like [`Sequential`](Self::Sequential), but every file without an
     /// [`operation_base`](crate::Builder::operation_base) starts at 10. Services of two such files cannot share a
-    /// server. Use this rule if a build has several files whose peers are written in Go.
+    /// server. Use this rule if the services of several files in a build have Go peers.
     Go,
 }
 
@@ -72,9 +72,8 @@ fn is_called(file: &str, name: &str) -> bool {
 /// order of declaration.
 pub(crate) type Operations = HashMap<String, Vec<Vec<u16>>>;
 
-/// Multiples at which the operation numbers of a file may start, so that earlier files can gain methods without
-/// renumbering later ones. Smaller steps are used only if no multiple of the larger ones is free, in builds of hundreds
-/// of files.
+/// The operation numbers of a file start at a multiple of 100, so that methods can be added to earlier files without
+/// renumbering later ones. Smaller steps are used only if no such multiple is free, in builds of hundreds of files.
 const FILE_STEPS: [u32; 3] = [100, 10, 1];
 
 /// Assigns an operation number to each method declared in `files`.
@@ -147,8 +146,7 @@ impl OperationAllocator {
     }
 }
 
-/// Returns the first operation number for a file with this many methods. This number and those of the further methods
-/// are free.
+/// Returns the first operation number for a file with this many methods. The numbers of all its methods are free.
 fn first_free(used: &BTreeSet<u16>, methods: u32) -> Option<u32> {
     const END: u32 = u16::MAX as u32 + 1;
     let is_free = |first: u32, room: u32| {

@@ -62,8 +62,8 @@ impl Folder {
 pub struct Output {
     /// Generated files, which the program must write.
     pub files: Vec<OutputFile>,
-    /// Warnings that cargo would show for a build script. Warnings about options whose paths match nothing are omitted,
-    /// because a program may use the same options for several schemas.
+    /// Warnings that cargo would show for a build script. Excludes warnings about option paths without a match, because
+    /// a program may use the same options for several schemas.
     pub warnings: Vec<String>,
 }
 

@@ -138,9 +138,8 @@ fn layout(
 }
 
 /// Removes the messages from a service description, so that peers never translate them. Protobuf-encoded messages need
-/// no translation, because they contain the numbers of their fields. Also appends ` (protobuf)` to the name. The
-/// fingerprint then differs from that of the same service in the Polyglot encoding, so peers with different encodings
-/// detect it.
+/// no translation, because they contain the numbers of their fields. Also appends ` (protobuf)` to the name. This
+/// changes the fingerprint, so that peers with different encodings of the same service detect the mismatch.
 fn without_messages(mut description: Description) -> Description {
     description.name.push_str(" (protobuf)");
     description.types = vec![TypeLayout::Message(Vec::new())];

@@ -1,8 +1,8 @@
 //! Removes derives that user-defined types may not support.
 //!
 //! prost-build derives `Copy`, `Eq` and `Hash` for a message if the protobuf types of all its fields permit it. It does
-//! not know whether a Rust type that the user names with `extern_path` implements these traits. The derives would not
-//! compile if a field has such a type without the traits.
+//! not know whether the Rust types of `extern_path` implement these traits. If a field has such a type without the
+//! traits, the derives would not compile.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use crate::generate::prost_code::marker;
 use crate::schema::Index;
 use crate::schema::externs::{Externs, Owner};
 
-/// Traits that prost-build derives only for messages whose fields all implement them.
+/// Traits that prost-build derives only if all fields of a message implement them.
 const CONDITIONAL: [&str; 3] = ["Copy", "Eq", "Hash"];
 
 /// Removes the derives of `Copy`, `Eq` and `Hash` from each message that contains a user-defined type, and from the

@@ -21,7 +21,7 @@ use crate::schema::Index;
 enum Value {
     /// A singular float, with or without presence.
     Float,
-    /// A `FloatValue` or `DoubleValue`, or a map whose values may be or contain a negative zero.
+    /// A `FloatValue` or `DoubleValue`, or a map with values that may be or contain a negative zero.
     Composite,
 }
 
@@ -87,7 +87,7 @@ fn value(attributes: &[Attribute], message: &DescriptorProto, index: &Index<'_>)
     })
 }
 
-/// Messages for which prost uses `f32` and `f64`.
+/// Messages that prost represents as `f32` and `f64`.
 const WRAPPERS: [&str; 2] = [".google.protobuf.FloatValue", ".google.protobuf.DoubleValue"];
 
 /// Changes the `#[prost]` attribute of a float field, so that prost's derive macro leaves the comparison with zero to

@@ -26,7 +26,7 @@ impl ReservedNames {
 }
 
 /// Returns the name `wanted`, made unique by trailing underscores. A leading digit is prefixed with an underscore. If
-/// the name changes, a warning is shown in which `what` describes the item, such as "the trait of `a.Echo`".
+/// the name changes, shows a warning. `what` describes the item in this warning, such as "the trait of `a.Echo`".
 pub(crate) fn free_name(
     wanted: &str,
     reserved: &mut HashSet<String>,

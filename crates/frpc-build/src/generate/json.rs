@@ -1,8 +1,8 @@
 //! Generates the JSON mapping: frpc-json's `Fields` for structs and `Enumeration` for enums.
 //!
 //! The generated code of a message has one line per field and direction, in the order of declaration. Well-known types
-//! have JSON forms of their own, which a macro in frpc-json implements. The parser has already set the JSON names of
-//! all fields and rejected duplicates.
+//! have special JSON forms, which a macro in frpc-json implements. The parser has already set the JSON names of all
+//! fields and rejected duplicates.
 
 use std::collections::HashSet;
 

@@ -36,7 +36,7 @@ const BYTES: &str = r#""type":"string","contentEncoding":"base64""#;
 pub(super) struct JsonSchemas<'a> {
     index: &'a Index<'a>,
     externs: &'a Externs,
-    /// Paths of items whose comments are omitted from the JSON Schemas.
+    /// Paths of items with comments to omit from the JSON Schemas.
     comments_off: &'a [String],
     /// Comments of all items: the outer key is the name of a file, and the inner key is the descriptor path of an item.
     comments: HashMap<&'a str, HashMap<&'a [i32], String>>,

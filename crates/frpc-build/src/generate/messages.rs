@@ -45,7 +45,7 @@ pub(crate) struct OneofMember<'a> {
     pub(crate) variant: ProstField,
 }
 
-/// Maximum number of fields of a message whose codec is inlined, provided that no field is a message. With so few
+/// Maximum number of fields of a message with an inlined codec, provided that no field is a message. With so few
 /// fields, a function call costs as much as the codec. Inlining nested messages would double the code with each level.
 const INLINED_MAX: usize = 2;
 
@@ -53,9 +53,9 @@ const INLINED_MAX: usize = 2;
 #[derive(Default)]
 struct Lines {
     encode: Vec<TokenStream>,
-    /// Statements that decode into local variables, such as `let name = from.field("name")?;`. They are used only in
-    /// messages with oneofs. The members of a oneof may have other fields between them on the wire, so one expression
-    /// cannot decode them.
+    /// Statements that decode into local variables, such as `let name = from.field("name")?;`. Used only for messages
+    /// with oneofs: on the wire, other fields may be between the members of a oneof, so a single expression cannot
+    /// decode them.
     decode: Vec<TokenStream>,
     /// Field initializers of the struct expression that the decoder returns.
     result: Vec<TokenStream>,
@@ -260,8 +260,8 @@ impl Message<'_> {
         find().ok_or_else(|| self.missing_field(field.name()))
     }
 
-    /// Returns the name of a local variable for a field. It is the name of the field, except for a field `from`,
-    /// because generated code uses this name for the decoder.
+    /// Returns the name of a local variable for a field. This is the name of the field, unless it is `from`, which
+    /// generated code uses for the decoder.
     pub(crate) fn local(&self, field: &Ident) -> Ident {
         let mut local = field.clone();
         while local == "from" || (local != *field && self.fields.order.contains(&local)) {

@@ -1,9 +1,9 @@
 //! Reads names and types from the code that prost-build generated.
 //!
 //! prost-build is configured to add an attribute with the full protobuf name ([`MARKER`]) to every type that it
-//! generates. By this attribute, this module finds the descriptor of a struct or enum. The attribute is then removed.
-//! The descriptor of a field is found by the number in `#[prost(…, tag = "N")]`. This makes the module independent of
-//! prost's naming rules.
+//! generates. From this attribute, the module finds the descriptor of a struct or enum, and then removes the attribute.
+//! It finds the descriptor of a field from the number in `#[prost(…, tag = "N")]`. It is thus independent of prost's
+//! naming rules.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
@@ -272,7 +272,7 @@ pub(crate) struct ProstAttribute {
 /// Prefixes of the accessor methods that prost derives for a field. A field is renamed if its methods would have the
 /// same names as those of another field.
 type Accessors = &'static [&'static str];
-/// Accessor prefixes of a map field whose values are enums.
+/// Accessor prefixes of a map field with enum values.
 const MAP: Accessors = &["get_", "insert_"];
 
 impl ProstAttribute {

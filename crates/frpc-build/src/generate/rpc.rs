@@ -26,14 +26,14 @@ pub(crate) struct ServiceOptions {
     pub(crate) dyn_traits: bool,
     /// Whether to embed the schema in generated services.
     pub(crate) reflection: bool,
-    /// Paths of the methods whose handlers receive the encoded request instead of a decoded message.
+    /// Paths of methods with handlers that receive the encoded request instead of a decoded message.
     pub(crate) undecoded_requests: Vec<String>,
     /// Attributes to add to generated clients. Each entry is a path that selects services, and the text of an
     /// attribute.
     pub(crate) client_attributes: Vec<(String, String)>,
     pub(crate) server_attributes: Vec<(String, String)>,
     pub(crate) trait_attributes: Vec<(String, String)>,
-    /// Paths of items whose comments are omitted from the generated code.
+    /// Paths of items with comments to omit from the generated code.
     pub(crate) comments_off: Vec<String>,
     /// Whether to omit `#[allow]` attributes, for programs that forbid lints.
     pub(crate) without_allows: bool,

@@ -20,7 +20,7 @@ use crate::plan::Layout;
 use crate::schema::externs::Externs;
 use crate::schema::{full_name, tag, within};
 
-/// Data to which the generated code of a service refers: its layout, constants of the package, and build options.
+/// What the generated code of a service depends on: its layout, constants of the package, and build options.
 pub(crate) struct ServiceConstants<'a> {
     pub(crate) layout: &'a Layout,
     /// Constant with the encoded schema for reflection. `None` if reflection is not enabled.

@@ -106,8 +106,7 @@ impl Renamer<'_> {
         self.names.insert(old, format!("{}.{name}", scope.1));
     }
 
-    /// Renames the values of an enum whose variants would have the same name, because prost-build panics on such
-    /// values.
+    /// Renames enum values that would become variants of the same name, because prost-build panics on them.
     fn values(&mut self, of: &mut EnumDescriptorProto) {
         let owner = of.name().to_owned();
         let (mut variants, mut numbers) = (HashSet::new(), HashSet::new());

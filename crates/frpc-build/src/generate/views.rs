@@ -53,8 +53,8 @@ pub(crate) struct Views<'a> {
     pub(crate) externs: &'a Externs,
 }
 
-/// Types by which a view represents the value of a field. The type of an element in a list or map may differ from that
-/// of a single value.
+/// Types that represent the value of a field in a view. The type of an element in a list or map may differ from that of
+/// a single value.
 struct Borrowed {
     /// Type of the value in a singular field or oneof member, such as `i32` for an enum.
     single: TokenStream,
@@ -69,9 +69,9 @@ struct Borrowed {
 struct Lines {
     /// Types of the view's fields, by field name.
     declared: HashMap<Ident, TokenStream>,
-    /// Statements that decode into local variables, such as `let name = from.view("name")?;`. They are used only in
-    /// messages with oneofs. The members of a oneof may have other fields between them on the wire, so one expression
-    /// cannot decode them.
+    /// Statements that decode into local variables, such as `let name = from.view("name")?;`. Used only for messages
+    /// with oneofs: on the wire, other fields may be between the members of a oneof, so a single expression cannot
+    /// decode them.
     decode: Vec<TokenStream>,
     /// Field initializers of the struct expression that the decoder returns.
     result: Vec<TokenStream>,
@@ -292,8 +292,8 @@ impl Views<'_> {
         })
     }
 
-    /// Returns the types by which a view represents the value of a field. `ty` is the field's type in the message,
-    /// which may enclose the value in options, boxes, lists or maps.
+    /// Returns the types that represent the value of a field in a view. `ty` is the field's type in the message, which
+    /// may enclose the value in options, boxes, lists or maps.
     fn borrowed(&self, field: &FieldDescriptorProto, ty: &Type, enumeration: Option<&Path>, boxed: bool) -> Borrowed {
         let plain = |single: TokenStream| Borrowed { element: single.clone(), single, is_wrapper: false };
         match field.r#type() {
@@ -354,7 +354,7 @@ fn innermost(ty: &Type) -> &Type {
     generics(ty).last().map_or(ty, |inner| innermost(inner))
 }
 
-/// Returns the type by which a view represents the keys of a map, given the type of the map.
+/// Returns the type that represents the keys of a map in a view, given the type of the map.
 fn key_type(ty: &Type) -> TokenStream {
     let Some(key) = generics(ty).first().copied() else { return quote! { #ty } };
     if is_named(key, "String") {

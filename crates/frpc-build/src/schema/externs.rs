@@ -24,7 +24,7 @@ const STRUCTS: [&str; 10] = [
     "Value",
 ];
 
-/// Well-known types with lists or maps, whose memory frpc computes.
+/// Well-known types with lists or maps. frpc computes their memory.
 const COUNTED: [&str; 4] = ["FieldMask", "ListValue", "Struct", "Value"];
 
 /// Name of the bundled file that declares tensor types.
@@ -128,8 +128,8 @@ impl Externs {
         }
     }
 
-    /// Rejects a field whose type has no codec. prost has protobuf codecs for all types. A build for the protobuf
-    /// encoding therefore rejects a type only if it also generates the JSON mapping, and the type has no JSON codec.
+    /// Rejects a field if its type has no codec. prost has protobuf codecs for all types, so a build for the protobuf
+    /// encoding rejects a type only if it also generates the JSON mapping and the type has no JSON codec.
     pub(crate) fn check_field(
         &self,
         full_name: &str,
@@ -158,7 +158,7 @@ impl Externs {
         Err(Error::unsupported(position(), text))
     }
 
-    /// Returns the codec of a field whose type is a wrapper, such as `google.protobuf.StringValue`. Returns `None` for
+    /// Returns the codec of a field with a wrapper type, such as `google.protobuf.StringValue`. Returns `None` for
     /// other types. prost generates a plain value such as `String` for a wrapper, so the Rust type does not imply the
     /// codec.
     pub(crate) fn field_codec(&self, full_name: &str, boxed: bool) -> Option<TokenStream> {
