@@ -53,7 +53,7 @@ pub trait Codec {
     /// Rust type of the values that the codec encodes.
     type Target: Default;
 
-    /// Kind byte by which the values are marked on the wire. It is [`Kind::Any`] for messages.
+    /// Kind byte of the values on the wire. [`Kind::Any`] for messages.
     const KIND: Kind;
 
     /// Writes one value.
@@ -82,8 +82,8 @@ pub trait Codec {
         Ok(())
     }
 
-    /// Returns whether the value looks like an absent value in the flat encoding, which does not encode presence.
-    /// Always `false` for messages and for negative zero.
+    /// Returns whether the value cannot be distinguished from an absent one in the flat encoding, which does not encode
+    /// presence. Always `false` for messages and for negative zero.
     fn is_default(value: &Self::Target) -> bool;
 }
 

@@ -189,8 +189,9 @@ impl<'a> Decoder<'a> {
         self.rest
     }
 
-    /// Reads a body whose message is decoded later, or the error in place of a message. If the decoder is
-    /// [shared](Self::shared), a long body is a slice of the input. A short body is copied into a shared block of memory.
+    /// Reads a body without decoding its message, which can be done later. The body may contain an error in place of a
+    /// message. If the decoder is [shared](Self::shared), a long body is a slice of the input. A short body is copied
+    /// into a shared block of memory.
     ///
     /// ```
     /// use polyglot::{Decoder, Root};
@@ -444,7 +445,7 @@ impl<'a> Decoder<'a> {
         Ok(text)
     }
 
-    /// Reads the header of a list whose elements have the kind `element`. Returns the number of elements.
+    /// Reads the header of a list with elements of the kind `element`. Returns the number of elements.
     ///
     /// # Errors
     ///
@@ -460,8 +461,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads the header of a map whose keys and values have these kinds. Returns the number of key-value pairs, which
-    /// is 0 for nil.
+    /// Reads the header of a map with keys and values of these kinds. Returns the number of key-value pairs, which is 0
+    /// for nil.
     ///
     /// # Errors
     ///
@@ -500,8 +501,8 @@ impl<'a> Decoder<'a> {
     }
 
     /// Reads the header of a oneof in the extended form, if that is the next value. Returns the one-based index of the
-    /// set member in the declaration, or 0 if no member is set. Intended for codecs that are not generated. Otherwise,
-    /// use [`oneof`](Self::oneof).
+    /// set member in the declaration, or 0 if no member is set. For hand-written codecs; generated code uses
+    /// [`oneof`](Self::oneof).
     ///
     /// # Errors
     ///

@@ -383,8 +383,8 @@ impl<'a> Encoder<'a> {
         self.field_as::<T>(name, value)
     }
 
-    /// Writes a field with an explicit [`Codec`], for types whose encoding does not follow from the Rust type. Enums
-    /// use [`Index`](crate::Index).
+    /// Writes a field with an explicit [`Codec`], which is required if the Rust type does not determine the encoding.
+    /// Enums use [`Index`](crate::Index).
     ///
     /// # Errors
     ///
@@ -397,16 +397,15 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Records that a field's presence was [lost](Self::lost_presence) in the flat encoding. Intended for codecs that
-    /// are not generated.
+    /// Records that a field's presence was [lost](Self::lost_presence) in the flat encoding. For hand-written codecs.
     #[inline]
     pub fn note_lost_presence(&mut self) {
         self.lost_presence = true;
     }
 
     /// Writes the header of a oneof in the extended form. `member` is the one-based index of the set member in the
-    /// declaration, or 0 if no member is set. The caller must then write the value of the member. Intended for codecs
-    /// that are not generated. Otherwise, use [`oneof`](Self::oneof).
+    /// declaration, or 0 if no member is set. The caller must then write the value of the member. For hand-written
+    /// codecs; generated code uses [`oneof`](Self::oneof).
     #[inline]
     pub fn member_head(&mut self, member: u32) {
         varint::write(self.out, Kind::Any.byte(), u64::from(member));

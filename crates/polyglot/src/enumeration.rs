@@ -53,7 +53,7 @@ pub trait Enumeration {
     /// first value that has it.
     fn index(number: i32) -> Option<u32>;
 
-    /// Returns the number declared at a zero-based index. Aliases have indexes of their own.
+    /// Returns the number declared at a zero-based index. Aliases have separate indexes.
     fn number(index: u32) -> Option<i32>;
 }
 

@@ -100,7 +100,7 @@ pub enum DecodeReason {
     /// An enum index is unknown to the schema, and no number can represent it: the index is at least 2^31, or the
     /// schema declares its number for another value.
     EnumIndex {
-        /// Full name of the enum whose value is invalid.
+        /// Full name of the enum with the invalid value.
         enumeration: &'static str,
         /// The unknown index.
         index: u32,
@@ -161,7 +161,7 @@ impl fmt::Display for DecodeReason {
     }
 }
 
-/// The error of a value that cannot be encoded, which is a fault of the caller.
+/// The error of a value that cannot be encoded. The caller is at fault.
 ///
 /// ```
 /// use polyglot::{EncodeReason, Encoder, Enumeration, Index};

@@ -1,8 +1,8 @@
 //! Layouts of services and messages, and the translation of bodies between two layouts. Performs no I/O.
 //!
 //! A [`Description`] contains the field numbers, types and wire order that a peer needs to read bodies of another
-//! version of its schema. Peers whose layouts have the same [`Fingerprint`] need no translation. For other peers, a
-//! [`Plan`] translates encoded bodies from one layout to the other in a single pass, without decoding them.
+//! version of its schema. Peers with equal layouts, which have the same [`Fingerprint`], need no translation. For other
+//! peers, a [`Plan`] translates encoded bodies from one layout to the other in a single pass, without decoding them.
 //!
 //! # Compatibility
 //!
@@ -25,7 +25,7 @@
 //! | other types with the same [kind](crate::Kind), such as `int32` to `sint32` * | unchanged |
 //! | single to list, message to bytes, other types * | rejected with a [`Refusal`] that names the field |
 //!
-//! Unknown fields are lost, like in prost. The flat form can represent neither presence nor enum numbers that the
+//! Unknown fields are lost, as in prost. The flat form can represent neither presence nor enum numbers that the
 //! reader's schema lacks.
 //!
 //! # Limits

@@ -1,8 +1,8 @@
 //! The Polyglot encoding, a binary format in which every value starts with a byte for its kind.
 //!
 //! This crate encodes and decodes Rust values and is wire-compatible with the Go implementation. Input is untrusted: it
-//! can never cause a panic or a stack overflow, or the allocation of more memory than the [limits](crate#limits)
-//! permit. Framing, connections and calls are not part of this crate.
+//! never causes a panic, a stack overflow, or the allocation of more memory than the [limits](crate#limits) permit.
+//! Framing, connections and calls are not part of this crate.
 //!
 //! The crate has three layers, each of which can be used on its own:
 //!

@@ -79,6 +79,6 @@ pub const BULK_MIN: usize = 16 << 10;
 /// Minimum length in bytes of strings for which a [`copying`](crate::Encoder::copying) encoder makes a separate copy
 /// instead of growing its buffer.
 ///
-/// A buffer that has grown for a long string must be kept or shrunk, and growing and shrinking it return memory to the
-/// system. Buffers up to this size can be kept.
+/// A buffer that has grown for a long string must be kept or shrunk. Growing and shrinking large buffers returns memory
+/// to the system, which is slow. Buffers up to this size can be kept.
 pub const LONG_MIN: usize = 64 << 10;

@@ -98,8 +98,8 @@ pub trait Oneof: Sized {
 }
 
 impl Encoder<'_> {
-    /// Writes a oneof in the extended encoding, in which the whole oneof is at the position of its first member. Does
-    /// nothing in the flat encoding.
+    /// Writes a oneof in the extended encoding, as a whole at the position of its first member. Does nothing in the
+    /// flat encoding.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ impl Encoder<'_> {
         C::encode(value, self).map_err(|error| error.in_field(name))
     }
 
-    /// Writes a member of a oneof in the flat encoding, in which each member is a field of its own. `value` is `None`
+    /// Writes a member of a oneof in the flat encoding, which has a separate field for each member. `value` is `None`
     /// unless this member is set. Does nothing in the extended encoding.
     ///
     /// # Errors
@@ -199,7 +199,7 @@ impl<O> OneofDecoder<O> {
         self.value = Some(value);
     }
 
-    /// Reads a member of a oneof in the flat encoding, in which each member is a field of its own. A value other than
+    /// Reads a member of a oneof in the flat encoding, which has a separate field for each member. A value other than
     /// the default becomes the set member. Does nothing in the extended encoding.
     ///
     /// # Errors

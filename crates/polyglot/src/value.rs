@@ -42,7 +42,7 @@ scalar!(u64, U64, u64, |value| value == 0, Key);
 scalar!(f32, F32, f32, |value| value.to_bits() == 0);
 scalar!(f64, F64, f64, |value| value.to_bits() == 0);
 
-/// Implements [`Codec`] for a string or bytes type, whose default is empty. The arguments are the type, its kind, the
+/// Implements [`Codec`] for a string or bytes type. The default is empty. The arguments are the type, its kind, the
 /// functions that write and read it, and optionally a function that reads into an existing value to reuse its memory.
 macro_rules! text {
     ($type:ty, $kind:ident, $encode:expr, $decode:expr $(, $decode_over:expr)?) => {

@@ -15,7 +15,7 @@ pub(crate) enum VarintFault {
 
 /// Mask that selects the continuation bits in a word of eight varint bytes.
 const MORE: u64 = 0x8080_8080_8080_8080;
-/// Smallest value whose varint has more than eight bytes.
+/// Smallest value with a varint of more than eight bytes.
 const WORD_END: u64 = 1 << 56;
 
 /// Returns the maximum length in bytes of a varint for this kind of integer.

@@ -30,7 +30,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Wrapped<T>(PhantomData<T>);
 
-/// [`Codec`] of a value in a box. Used for fields that the build option `boxed` selects and whose type is not a
+/// [`Codec`] of a value in a box. Used for fields that the build option `boxed` selects, unless their type is a
 /// message.
 #[derive(Debug)]
 pub struct Boxed<C>(PhantomData<C>);
@@ -101,7 +101,7 @@ macro_rules! wrappers {
         #[doc = concat!("The codec of `google.protobuf.", stringify!($name), "`.")]
         pub type $name = Wrapped<$type>;
 
-        /// Encodes the value as a wrapper message. Used by methods whose request or reply is such a message.
+        /// Encodes the value as a wrapper message. Used for methods with such a request or reply.
         impl Message for $type {
             const NAME: &'static str = concat!("google.protobuf.", stringify!($name));
             #[cfg(feature = "prost")]
@@ -175,7 +175,7 @@ mod structs {
 
     use crate::{DecodeError, Decoder, EncodeError, Encoder, Enumeration, Fields, Index, Oneof};
 
-    /// Implements [`Fields`] for a message whose fields are listed in wire order.
+    /// Implements [`Fields`] for a message with its fields listed in wire order.
     macro_rules! message {
         ($type:ident: $($field:ident),*) => {
             impl Fields for $type {
@@ -287,7 +287,7 @@ mod views {
 
     use crate::{DecodeError, Decoder, Fields, Index, List, Map, MessageView, OneofView, Viewed};
 
-    /// Defines the view of a message whose fields are listed in wire order.
+    /// Defines the view of a message, with its fields listed in wire order.
     macro_rules! view {
         ($view:ident of $type:ident: $($field:ident $field_type:ty),*) => {
             #[doc = concat!("A view of a `google.protobuf.", stringify!($type), "`.")]
@@ -317,7 +317,7 @@ mod views {
     view!(SourceContextView of SourceContext: file_name &'a str);
     view!(StructView of Struct: fields Map<'a, &'a str, ValueView<'a>>);
 
-    /// Implements [`MessageView`] for a message whose fields contain nothing to borrow.
+    /// Implements [`MessageView`] for a message with nothing to borrow.
     macro_rules! own_view {
         ($($type:ident)*) => {$(
             impl<'a> MessageView<'a> for $type {

@@ -46,7 +46,7 @@ impl<'a> Cursor<'a> {
     #[cold]
     #[inline(never)]
     pub(super) fn unexpected(self, expected: Kind) -> DecodeError {
-        // A message starts with its flags, whose kind is u8.
+        // A message starts with its flags, a value of the kind u8.
         let first = if expected == Kind::Any { Kind::U8 } else { expected };
         self.error(match self.rest.first() {
             Some(&found) if found != first.byte() => DecodeReason::WrongKind { expected, found },

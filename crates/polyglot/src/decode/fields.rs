@@ -100,8 +100,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads a field with an explicit [`Codec`], for types whose encoding does not follow from the Rust type. Enums use
-    /// [`Index`](crate::Index).
+    /// Reads a field with an explicit [`Codec`], which is required if the Rust type does not determine the encoding.
+    /// Enums use [`Index`](crate::Index).
     ///
     /// # Errors
     ///
@@ -109,7 +109,7 @@ impl<'a> Decoder<'a> {
     #[inline]
     pub fn field_as<C: Codec>(&mut self, name: &'static str) -> Result<C::Target, DecodeError> {
         match C::decode(self) {
-            // Not a closure, which would borrow the decoder and force it out of registers.
+            // Not a closure, because that would borrow the decoder and force it out of registers.
             Ok(value) => Ok(value),
             Err(error) => Err(in_field(error, name)),
         }

@@ -3,8 +3,8 @@
 use bytes::{Bytes, BytesMut};
 use std::cell::Cell;
 
-/// Size in bytes of a memory block that several short copies share. The block is about as small as a handler's task,
-/// because a single remaining copy keeps the whole block in memory.
+/// Size in bytes of a memory block that several short copies share. Small (about the size of a handler's task), because
+/// a single remaining copy keeps the whole block in memory.
 const SHARED: usize = 2 << 10;
 
 /// Maximum length in bytes of a value that is copied to a shared memory block. Longer values have their own
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn only_short_copies_share_one_block() {
-        // Use a new thread, whose block is unused.
+        // Use a new thread, which has an unused block.
         let offsets = std::thread::spawn(|| {
             let lengths = [100, SHORT_MAX, SHORT_MAX + 1, SHARED - SHORT_MAX - 100];
             let copies: Vec<_> = lengths.into_iter().map(|length| copy(&vec![7; length])).collect();

@@ -120,7 +120,7 @@ macro_rules! types {
                 }
             }
 
-            /// Returns the kind by which values of this type are marked on the wire.
+            /// Returns the kind that marks values of this type on the wire.
             pub(super) const fn kind(self) -> Kind {
                 match self {
                     $(Self::$name => Kind::$kind,)*

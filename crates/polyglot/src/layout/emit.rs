@@ -93,7 +93,7 @@ impl Emitter<'_> {
         self.push(if skip { Op::SkipTree { container, block } } else { Op::CopyTree { container, block } });
     }
 
-    /// Emits an operation that copies or skips a value whose length can be found without knowing its layout. If
+    /// Emits an operation that copies or skips a value. The value's length must be known without its layout. If
     /// possible, extends the last operation of the current block instead.
     fn walk_value(&mut self, skip: bool) {
         let last = self.program.ops.get_mut(self.start..).and_then(<[Op]>::last_mut);
@@ -135,7 +135,7 @@ impl Emitter<'_> {
         if is_simple {
             return self.simple(items, slots, &routes);
         }
-        // If several items may write to one slot, write each to its own segment, from which `Assemble` selects.
+        // If several items may write to one slot, write each to its own segment. `Assemble` selects one of them.
         let mut edges = routes.into_iter().peekable();
         for (at, item) in items.iter().enumerate() {
             let Some(edges) = edges.next_if(|edges| edges.first().is_some_and(|edge| edge.item == at)) else {
@@ -161,8 +161,8 @@ impl Emitter<'_> {
         self.assemble(Order { places, groups: Some(groups) });
     }
 
-    /// Emits operations for a message whose fields correspond one to one: each item is translated to at most one slot,
-    /// and each slot receives at most one item.
+    /// Emits operations for a message with fields that correspond one to one: each item is translated to at most one
+    /// slot, and each slot receives at most one item.
     fn simple(&mut self, items: &[Item], slots: &[Item], routes: &[&[Edge]]) {
         let steps = steps(items, slots, routes);
         let output: Vec<usize> = steps.iter().filter_map(|(_, slot)| *slot).collect();

@@ -3,7 +3,7 @@
 use prost_types::{DescriptorProto, FileDescriptorProto};
 use std::collections::HashSet;
 
-/// Renames fields of a proto3 file whose names in one message differ only in case and underscores, such as `abc_def` and
+/// Renames fields of a proto3 message if their names differ only in case and underscores, such as `abc_def` and
 /// `_abc_def`, because prost-reflect rejects them. The second one becomes `_abc_def_2` and keeps its JSON name. Returns
 /// a description of each change.
 ///
@@ -29,7 +29,7 @@ fn distinguish(message: &mut DescriptorProto, changes: &mut Vec<String>) {
     for field in &mut message.field {
         let name = field.name().to_owned();
         let json = field.json_name.clone().unwrap_or_else(|| json_name(&name));
-        // Leave fields of the same name or JSON name to prost-reflect, whose error contains their positions.
+        // Leave fields of the same name or JSON name to prost-reflect. Its error contains their positions.
         let is_taken = [exact.insert(name.clone()), in_json.insert(json.clone())].contains(&false);
         if used.insert(key(&name)) || is_taken {
             continue;
@@ -46,7 +46,7 @@ fn distinguish(message: &mut DescriptorProto, changes: &mut Vec<String>) {
     }
 }
 
-/// Returns the form of a field name in which prost-reflect compares it.
+/// Returns the form of a field name that prost-reflect compares.
 fn key(name: &str) -> String {
     name.replace('_', "").to_ascii_lowercase()
 }

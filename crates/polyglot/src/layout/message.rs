@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// then by the message.
 const MARK: u8 = 0x12;
 
-/// Maximum number of versions that a reader learns from descriptions. Beyond it, a new version replaces the oldest.
+/// Maximum number of versions that a reader learns from descriptions. Beyond this, a new version replaces the oldest.
 const LEARNED_MAX: usize = 64;
 
 /// Wire layout of a message type. Created by generated code; see [`Message::LAYOUT`].

@@ -82,8 +82,8 @@ impl<'a> Parser<'a> {
         }
         let mut methods = Vec::new();
         let mut names = HashSet::new();
-        // Methods need no limit of their own: each takes at least four bytes, so the length of the description bounds
-        // their number.
+        // Methods need no separate limit: each takes at least four bytes, so the length of the description bounds their
+        // number.
         for _ in 0..self.number(DESCRIPTION_MAX, "too many methods")? {
             let name = self.name()?;
             if !names.insert(name) {

@@ -108,7 +108,8 @@ pub(super) struct Indices {
 pub(super) enum Op {
     /// Copies this many values. Their length can be found without knowing the layout.
     Copy(u32),
-    /// Copies a message, or a list or map of messages. Finds the end by the block of operations for the writer's type.
+    /// Copies a message, or a list or map of messages. Finds the end with the block of operations for the writer's
+    /// type.
     CopyTree {
         container: Container,
         block: u32,
@@ -193,7 +194,7 @@ pub(super) enum Entries {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum How {
     Copy,
-    /// Copies a message unchanged. Finds its end by the block of operations for the writer's type.
+    /// Copies a message unchanged. Finds its end with the block of operations for the writer's type.
     Tree,
     Number,
     Enum,
@@ -221,7 +222,7 @@ pub(super) struct Target {
     pub(super) segment: Option<(u16, u32)>,
 }
 
-/// Order of the reader's fields in a message, by which segments of output are assembled.
+/// Order of the reader's fields in a message. Determines how segments of output are assembled.
 #[derive(Debug)]
 pub(super) struct Order {
     pub(super) places: Vec<OrderPlace>,
@@ -244,8 +245,8 @@ pub(super) struct OrderPlace {
 }
 
 impl Plan {
-    /// Creates a plan for translating messages. Each of `roots` is a pair of type indexes: a message in `from`, and the
-    /// message in `to` to which it is translated. `output` is the encoding to write.
+    /// Creates a plan for translating messages. Each of `roots` is a pair of type indexes: a message in `from`, and its
+    /// translation in `to`. `output` is the encoding to write.
     ///
     /// # Errors
     ///
@@ -296,8 +297,8 @@ impl Plan {
         programs.sum::<usize>().wrapping_add(self.roots.len().wrapping_mul(size_of::<Refusal>()))
     }
 
-    /// Returns the entry point for translating a message of type `from` to type `to`, for which the plan must have been
-    /// created. Returns `None` if the message needs no translation.
+    /// Returns the entry point for translating a message of type `from` to type `to`. The plan must have been created
+    /// for this pair. Returns `None` if the message needs no translation.
     ///
     /// # Errors
     ///
@@ -382,7 +383,7 @@ impl Builder {
             }
             at = at.wrapping_add(1); // The index is below the number of pairs.
         }
-        // Mark all pairs whose encodings differ. A difference propagates to the pairs that contain the pair.
+        // Mark all pairs with different encodings. A difference propagates to the pairs that contain the pair.
         let differs = |pair: usize| self.pairs.get(pair).is_some_and(|pair| !self.is_same_apart_from_nested(pair));
         let mut open: Vec<usize> = (0..self.pairs.len()).filter(|pair| differs(*pair)).collect();
         while let Some(at) = open.pop() {
@@ -409,8 +410,8 @@ impl Builder {
         Ok(pair)
     }
 
-    /// Returns an edge for each field that both message types have, and a refusal for each field whose types are
-    /// incompatible.
+    /// Returns an edge for each field that both message types have, and a refusal for each field with incompatible
+    /// types.
     fn edges(&mut self, from: u32, to: u32) -> Result<(Vec<Edge>, Vec<Refusal>), PlanError> {
         let fields = |side: &Side, node| side.items(node).iter().map(|item| item.fields.len()).sum::<usize>();
         let parts = fields(&self.from, from).saturating_add(fields(&self.to, to));

@@ -221,7 +221,7 @@ impl<'a> Types<'_, 'a> {
         })
     }
 
-    /// Assigns the type index of a field whose type is a message or enum.
+    /// Assigns the type index of a field with a message or enum type.
     fn with_index(&mut self, field: Field, message: &'a DescriptorProto) -> Result<Field, SchemaError> {
         let is_field = |declared: &&FieldDescriptorProto| declared.number().cast_unsigned() == field.number;
         let Some(declared) = message.field.iter().find(is_field) else { return Ok(field) };

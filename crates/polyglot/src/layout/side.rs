@@ -132,7 +132,7 @@ impl Side {
     }
 }
 
-/// Returns the items of a map's entry. Like in protobuf, the key has the field number 1 and the value has 2.
+/// Returns the items of a map's entry. As in protobuf, the key has the field number 1 and the value has 2.
 fn entry_of(key: Type, value: Type) -> Vec<Item> {
     let item = |number, place, of| {
         let shape = if place == Place::Optional { Shape::Optional } else { Shape::Implicit };

@@ -103,7 +103,7 @@ impl Plan {
         }
     }
 
-    /// Starts over with the flat form, after the extended form was assumed and a oneof was not in that form.
+    /// Starts over with the flat form, because a oneof was not in the extended form.
     #[cold]
     fn translate_flat(
         &self,
@@ -130,9 +130,9 @@ impl Plan {
 }
 
 impl Program {
-    /// Fast path: translates a message by a block of the operations `Copy`, `Skip` and `Fill` alone, and returns the
-    /// number of skipped fields. Returns `None` for bodies with long or invalid values, and if the output is longer than
-    /// `max`. The bytes appended to `out` are then meaningless.
+    /// Fast path: translates a message with a block that contains only the operations `Copy`, `Skip` and `Fill`.
+    /// Returns the number of skipped fields. Returns `None` for bodies with long or invalid values, and if the output
+    /// is longer than `max`. The bytes appended to `out` are then meaningless.
     #[inline(never)] // Keeps its variables in registers.
     fn translate_plain(&self, ops: &[Op], body: &[u8], out: &mut Vec<u8>, max: usize) -> Option<u64> {
         let [0x08, _flags, rest @ ..] = body else { return None };
@@ -437,7 +437,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(true)
     }
 
-    /// Converts a value. If `member` is not 0, first writes the header of a oneof whose set member has this index.
+    /// Converts a value. If `member` is not 0, first writes the header of a oneof with this index of the set member.
     #[inline]
     fn member(&mut self, how: How, member: u16, arg: u32) -> Result<()> {
         if member > 0 {
