@@ -90,7 +90,7 @@ settings! {
     /// as activity of the peer. Defaults to 10 s, five times the ping interval.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     idle_timeout: Duration = Duration::from_secs(10);
-    /// Maximum time without progress while bytes wait to be written. Defaults to 5 s, like in Go.
+    /// Maximum time without progress while bytes wait to be written. Defaults to 5 s, as in Go.
     ///
     /// Bytes accepted by the operating system have not necessarily reached the peer: a Linux socket buffers up to 4 MiB
     /// and accepts more only after a third of that has been sent. The timeout is therefore extended by four times its
@@ -110,7 +110,7 @@ settings! {
     /// Gbit/s and 8 ms.
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     backlog_max: usize = 1024 * 1024;
-    /// Maximum time for which a busy connection may occupy its thread before other connections run. The time is checked
+    /// Maximum time that a busy connection may occupy its thread before other connections run. The time is checked
     /// after every 32 packets. Defaults to 20 us, which is about 100 calls.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     turn_max: Duration = Duration::from_micros(20);

@@ -200,7 +200,7 @@ impl Connection {
     }
 
     /// Decodes the next event from the input, consuming at most one packet. PING and PONG are handled internally. If
-    /// the peer does not support the protocol extension, the reserved operations 3 to 9 are skipped, like in Go.
+    /// the peer does not support the protocol extension, the reserved operations 3 to 9 are skipped, as in Go.
     ///
     /// Returns `None` if `input` is exhausted, or if this end [has left](Self::has_left) the connection, so that the
     /// remaining `input` belongs to the next owner.

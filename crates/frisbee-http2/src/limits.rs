@@ -33,7 +33,7 @@ pub(crate) const SETTINGS_ACKS_MAX: u32 = 8;
 /// Size in bytes of pending frames at which reading pauses. Equal to the limit of h2o.
 pub(crate) const OUTPUT_MAX: usize = 512 * 1024;
 
-/// Timeout for the peer's acknowledgement of SETTINGS, like in nghttp2's programs.
+/// Timeout for the peer's acknowledgement of SETTINGS, as in nghttp2's programs.
 pub(crate) const SETTINGS_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Minimum number of bytes of a response that a client must accept within the idle timeout, as with HTTP/1.1.

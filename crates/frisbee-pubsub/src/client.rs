@@ -508,7 +508,7 @@ impl Publisher {
     }
 
     /// Calls `write` once the connection has space for a message. `write` must append the payload to the packet and
-    /// finish it. Intended for encoders that write directly to the outbox.
+    /// finish it. For encoders that write directly to the outbox.
     ///
     /// # Errors
     /// If the connection is closed.

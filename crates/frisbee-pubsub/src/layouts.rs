@@ -19,7 +19,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Time for which a subscriber waits for a description. It is longer than a round trip to another broker of the bus.
+/// How long a subscriber waits for a description. It is longer than a round trip to another broker of the bus.
 pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Maximum number and total size in bytes of the descriptions that a broker keeps: a thousand message types of 4 KiB.

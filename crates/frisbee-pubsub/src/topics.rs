@@ -125,7 +125,7 @@ pub fn covers(pattern: &str, other: &str) -> bool {
 /// among the values of its pattern.
 ///
 /// Stored as a tree with one node per pattern prefix. Empty nodes are removed, so that removed patterns use no memory.
-/// Insertion and removal move only a few entries at any size, which bounds the time for which they block other threads.
+/// Insertion and removal move only a few entries at any size, which bounds the time that they block other threads.
 #[derive(Debug)]
 pub(crate) struct Trie<K, V> {
     root: Node<K, V>,

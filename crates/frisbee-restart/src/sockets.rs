@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::net::TcpSocket;
 
-/// Length of the accept queue. Equal to Linux's default limit, like in frisbee's servers.
+/// Length of the accept queue. Equal to Linux's default limit, as in frisbee's servers.
 const BACKLOG: u32 = 4096;
 
 /// Number of attempts to lock a folder, and the pause between them. Another server holds the lock only for a few system

@@ -24,9 +24,9 @@ const SOCKET_EVERY: Duration = Duration::from_millis(1);
 /// A blocking connection between two processes of one host, created by
 /// [`Stream::into_blocking`](crate::Stream::into_blocking).
 ///
-/// Intended for threads that only send messages and wait for replies, because no task has to be woken and polled in
-/// between. If both ends [spin](crate::Connector::spin), the round trip of a short message takes less than a
-/// microsecond. End of input, errors and unread bytes behave as for a [`Stream`](crate::Stream).
+/// For threads that only send messages and wait for replies, because no task has to be woken and polled in between. If
+/// both ends [spin](crate::Connector::spin), the round trip of a short message takes less than a microsecond. End of
+/// input, errors and unread bytes behave as for a [`Stream`](crate::Stream).
 ///
 /// ```
 /// use std::io::{Read, Write};
@@ -70,7 +70,7 @@ pub(crate) struct BlockingShared {
     pub(crate) exchange: Exchange,
     pub(crate) line: Line,
     pub(crate) spin: Duration,
-    /// Maximum time for which a read or write blocks.
+    /// Maximum time that a read or write blocks.
     pub(crate) timeout: Option<Duration>,
     pub(crate) _permit: Option<Permit>,
 }
@@ -111,7 +111,7 @@ impl BlockingStream {
         matches!(self.state, State::Shared(_))
     }
 
-    /// Sets the maximum time for which a read or write blocks. When it expires, shared memory returns
+    /// Sets the maximum time that a read or write blocks. When it expires, shared memory returns
     /// [`TimedOut`](io::ErrorKind::TimedOut), and a socket returns [`WouldBlock`](io::ErrorKind::WouldBlock) like
     /// std's. Unlimited by default.
     ///

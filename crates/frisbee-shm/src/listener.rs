@@ -212,7 +212,7 @@ impl ListenerBuilder {
         self
     }
 
-    /// Sets the maximum time for which this end spins; see [`Connector::spin`](crate::Connector::spin).
+    /// Sets the maximum time that this end spins; see [`Connector::spin`](crate::Connector::spin).
     pub fn spin(mut self, most: Duration) -> Self {
         self.spin = most;
         self

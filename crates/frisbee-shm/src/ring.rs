@@ -37,7 +37,7 @@ use tokio::io::ReadBuf;
 /// Minimum size in bytes of a ring that replaces the small one, equal to one read of a connection.
 const LARGE: u32 = if cfg!(frisbee_loom) { 2 } else { 64 * 1024 };
 
-/// Time for which the small ring must have been sufficient before a writer switches back to it.
+/// How long the small ring must have been sufficient before a writer switches back to it.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// Maximum burst of ring changes by a peer, and the number of changes per second that it is granted. A correct writer
@@ -410,7 +410,7 @@ mod tests {
             assert_eq!((direction.write(10), direction.read(100)), (10, 10));
             assert_eq!((direction.writer.size(), direction.reader.size()), (size, size));
         }
-        // A long message in between restarts the time for which the small ring must suffice.
+        // A long message in between restarts the time that the small ring must suffice.
         for (millis, bytes, size) in [(0, 2000, LARGE), (0, 10, LARGE), (900, 2000, LARGE), (900, 10, LARGE)] {
             direction.now += Duration::from_millis(millis);
             assert_eq!((direction.write(bytes), direction.read(10_000)), (bytes, bytes));

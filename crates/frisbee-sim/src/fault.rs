@@ -24,7 +24,7 @@ pub enum Fault {
         /// Duration of the fault.
         time: Duration,
     },
-    /// No bytes pass from one node to another during the fault. They are delivered afterwards, like in TCP.
+    /// No bytes pass from one node to another during the fault. They are delivered afterwards, as in TCP.
     Partition {
         /// Node whose bytes are held back.
         from: String,

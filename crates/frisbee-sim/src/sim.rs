@@ -31,7 +31,7 @@ thread_local! {
 
 /// Runs one world twice. Panics if a run fails or the two differ. See [`Sim::run`].
 ///
-/// If `FRISBEE_SEED` is this seed, `FRISBEE_FAULTS` and `FRISBEE_TRACE` apply like in [`Sim::seeds`].
+/// If `FRISBEE_SEED` is this seed, `FRISBEE_FAULTS` and `FRISBEE_TRACE` apply as in [`Sim::seeds`].
 ///
 /// ```
 /// use frisbee_sim::sim;
@@ -133,7 +133,7 @@ impl Sim {
     }
 
     /// Runs the world with the seeds from 0 on, on all processors. Panics with the [`Failure`] of the first failing
-    /// one. Intended for tests, which can be controlled by these environment variables:
+    /// one. For tests, which can be controlled by these environment variables:
     ///
     /// * `FRISBEE_SEED=7` runs one seed, and `FRISBEE_FAULTS=0,3` some of its faults; both are in the command that a
     ///   failure names

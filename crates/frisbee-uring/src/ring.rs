@@ -39,7 +39,7 @@ pub(crate) const BUFFER_LEN: usize = 16 * 1024 + 64;
 /// Id of the receive buffer group. Each ring has a single group.
 const GROUP: u16 = 0;
 
-/// Maximum time for which dropping a ring waits for its operations. The memory of unfinished operations is leaked.
+/// Maximum time that dropping a ring waits for its operations. The memory of unfinished operations is leaked.
 const DROP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// An io_uring instance with its operations in flight.

@@ -27,7 +27,7 @@ use std::sync::atomic::AtomicBool;
 /// system call of the others.
 const ROUNDS: usize = 2;
 
-/// Maximum time for which a stopped worker continues in order to close its sockets.
+/// Maximum time that a stopped worker continues in order to close its sockets.
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
 type BoxFuture = Pin<Box<dyn Future<Output = ()>>>;
@@ -279,7 +279,7 @@ impl LocalWorker {
         mailbox.has_ended = true;
         let unread = std::mem::take(&mut mailbox.queue);
         drop(mailbox);
-        // Drop the messages without the lock, because their destructors may send others.
+        // Drop the messages outside of the lock, because their destructors may send others.
         drop(unread);
         local.end();
         CURRENT.set(None);

@@ -39,7 +39,7 @@ impl LogLimit {
     }
 }
 
-/// Limits the log events of a call site to one per second. Intended for a static variable next to the call site.
+/// Limits the log events of a call site to one per second. For a static variable next to the call site.
 #[derive(Default)]
 pub struct LineLimit(Mutex<LogSlot>);
 

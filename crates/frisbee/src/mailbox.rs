@@ -570,7 +570,7 @@ impl Mailbox {
             return;
         }
         inner.closed = Some(Box::new(reason.clone()));
-        // Drop shared values without the lock, because that may run arbitrary code.
+        // Drop shared values outside of the lock, because that may run arbitrary code.
         let (unsent, step) = (std::mem::take(&mut inner.outbox), inner.hand_off.take());
         inner.charge(&self.account);
         let (streams, waiters) = (inner.streams.take_all(), inner.waiters.take_all().chain(inner.openers.take_all()));

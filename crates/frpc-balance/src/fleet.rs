@@ -39,7 +39,7 @@ pub(crate) struct Fleet {
     clock: Arc<FleetClock>,
     /// Number of calls that wait for a connection. While there are any, connections are made without delay.
     urgency: Arc<Urgency>,
-    /// Maximum time for which a call waits for a connection while no server is connected.
+    /// Maximum time that a call waits for a connection while no server is connected.
     connect_timeout: Duration,
     is_closed: AtomicBool,
     /// Runtime on which the tasks of the channel run.

@@ -299,10 +299,10 @@ pub(crate) struct GatewayArguments {
     /// Accept only clients whose certificate was issued by these authorities, in PEM.
     #[arg(long, value_name = "FILE", requires = "listen_cert")]
     pub(crate) listen_cacert: Option<PathBuf>,
-    /// Maximum time for which calls in progress may continue after SIGTERM or SIGINT.
+    /// Maximum time that calls in progress may continue after SIGTERM or SIGINT.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s")]
     pub(crate) drain: Duration,
-    /// Time for which connections are still accepted after SIGTERM or SIGINT, while `/readyz` replies with status 503.
+    /// How long connections are still accepted after SIGTERM or SIGINT, while `/readyz` replies with status 503.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "0s")]
     pub(crate) drain_delay: Duration,
 }
@@ -322,7 +322,7 @@ pub(crate) struct LoadArguments {
     /// Change the rate of an open loop linearly at the start: from 100 to 1000 in 10 seconds with 100:1000:10s.
     #[arg(long, value_name = "FROM:TO:TIME", value_parser = ramp, conflicts_with = "rate")]
     pub(crate) ramp: Option<Ramp>,
-    /// Time for which the load test starts calls.
+    /// How long the load test starts calls.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s")]
     pub(crate) duration: Duration,
     /// Maximum number of calls in flight. Default: 10, or 1000 in an open loop.

@@ -255,7 +255,7 @@ pub(crate) fn metadata(entries: &[String]) -> Result<Metadata, Failure> {
             Failure::new(format!("invalid metadata {entry:?}: write KEY=VALUE, or KEY=@FILE for a secret"))
         })?;
         let key = key.to_ascii_lowercase();
-        // Like in parameters, `@@` escapes a leading `@`.
+        // As in parameters, `@@` escapes a leading `@`.
         let file = value.strip_prefix('@').filter(|rest| !rest.starts_with('@')).map(Path::new);
         let value = value.strip_prefix('@').filter(|_| file.is_none()).unwrap_or(value);
         let content = file.map(|path| fs::read(path).map_err(|error| Failure::file(path, &error))).transpose()?;

@@ -40,7 +40,7 @@ const CALLERS_CLOSED: usize = 10;
 /// Default number of callers in an open loop. It is also the maximum number of calls in flight.
 const CALLERS_OPEN: usize = 1000;
 
-/// Time for which a call waits until a lost connection is restored. A load test ends after this time if the server has
+/// How long a call waits until a lost connection is restored. A load test ends after this time if the server has
 /// stopped.
 const RECONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 

@@ -1,7 +1,7 @@
 //! `frpc call --udp`: a JSON-RPC call by datagrams.
 //!
 //! The request and the reply are one datagram each. docs/udp.md describes the rules of servers. Messages are JSON, so
-//! the schema is optional. With a schema, parameters and replies are checked like in other calls.
+//! the schema is optional. With a schema, parameters and replies are checked as in other calls.
 
 use crate::arguments::{CallArguments, SourceArguments};
 use crate::call::{check_field, metadata, print_message};

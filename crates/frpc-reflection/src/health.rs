@@ -15,8 +15,8 @@ pub use v1::health_check_response::ServingStatus;
 /// Service name by which clients ask for the health of the whole server.
 const SERVER: &str = "";
 
-/// Maximum time for which a shutdown waits until watchers have been notified. A client that does not read would
-/// otherwise block it forever.
+/// Maximum time that a shutdown waits until watchers have been notified. A client that does not read would otherwise
+/// block it forever.
 const TELL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Maximum length in bytes of a service name in a request. It is far longer than real names, and bounds the memory of a

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 /// Default maximum number of calls in a batch, chosen so that models on small machines can process it.
 const SIZE_MAX: usize = 64;
 
-/// Default maximum time for which the first call of a batch waits for others. Too short to be noticed by callers over a
+/// Default maximum time that the first call of a batch waits for others. Too short to be noticed by callers over a
 /// network.
 const DELAY_MAX: Duration = Duration::from_millis(2);
 

@@ -29,8 +29,8 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-/// Maximum time for which dropping the last client blocks the thread. Closing a connection flushes pending bytes, and
-/// then waits up to a second for the peer to close its side.
+/// Maximum time that dropping the last client blocks the thread. Closing a connection flushes pending bytes, and then
+/// waits up to a second for the peer to close its side.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Interval at which a blocking close polls whether the connection has closed.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// GOAWAY.
 pub(super) const SHUTDOWN_PING: [u8; 8] = *b"shutdown";
 
-/// Maximum time for which a server that is shutting down waits for the acknowledgement of its PING.
+/// Maximum time that a server that is shutting down waits for the acknowledgement of its PING.
 const ANNOUNCED: Duration = Duration::from_secs(1);
 
 /// Stream id at which a server begins to shut down the connection, because stream ids cannot be reused. Three quarters

@@ -101,7 +101,7 @@ struct Shared {
     prefix: String,
     pattern: String,
     payload_max: usize,
-    /// Time for which publishing a message is retried while NATS does not reply.
+    /// How long publishing a message is retried while NATS does not reply.
     timeout: Duration,
 }
 

@@ -98,7 +98,7 @@ pub trait ConnectionExt: sealed::Sealed {
     /// Wakes the driver of the connection, which then calls the router's
     /// [`Router::batch_ended`](crate::Router::batch_ended).
     ///
-    /// Intended for routers that queue outgoing packets themselves.
+    /// For routers that queue outgoing packets themselves.
     fn wake(&self) {
         self.connection().0.mailbox.notify();
     }

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Duration for which handlers run in tasks after a handler was slow for the first time. Short, because the cause may
-/// be lazy initialization or the operating system, and calls in tasks cost three times as much.
+/// How long handlers run in tasks after a handler was slow for the first time. Short, because the cause may be lazy
+/// initialization or the operating system, and calls in tasks cost three times as much.
 pub const PENALTY_MIN: Duration = Duration::from_secs(1);
 
-/// Maximum duration for which handlers run in tasks. With a method that always blocks, inline polling is thus retried
-/// only every 17 minutes.
+/// Maximum duration that handlers run in tasks. With a method that always blocks, inline polling is thus retried only
+/// every 17 minutes.
 pub const PENALTY_MAX: Duration = Duration::from_secs(1024);
 
 /// Period during which slow handlers run in tasks.

@@ -16,7 +16,7 @@ use tokio::sync::{Notify, watch};
 /// Maximum number of connections that are logged individually when a shutdown times out.
 const LATE_NAMED: usize = 3;
 
-/// Time for which a shutdown waits for the first bytes of a client whose connection was just accepted. Clients send
+/// How long a shutdown waits for the first bytes of a client whose connection was just accepted. Clients send
 /// immediately, so this covers the longest round trip on Earth and one retransmission.
 const FIRST_WORD: Duration = Duration::from_secs(1);
 

@@ -23,7 +23,7 @@ use tokio::sync::Semaphore;
 
 /// A router with a table of handlers, one per operation.
 ///
-/// Packets of operations without a handler are dropped, and their number is logged, like in Go's frisbee. If a handler
+/// Packets of operations without a handler are dropped, and their number is logged, as in Go's frisbee. If a handler
 /// panics, the panic is logged, no reply is sent, and the connection continues.
 ///
 /// ```

@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::server::TlsStream as Secured;
 
-/// Time for which the server waits for a rejected client to read the TLS alert.
+/// How long the server waits for a rejected client to read the TLS alert.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// Time after which a client that does not reply counts as silent. It is enough for two round trips around the world.

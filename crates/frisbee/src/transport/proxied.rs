@@ -18,8 +18,8 @@ const SHORTEST: usize = 15;
 /// Maximum length in bytes of a PROXY header of version 1, as stated in section 2.1 of the specification.
 const LINE_MAX: usize = 107;
 
-/// Maximum length in bytes of a PROXY header of version 2 after its first 16 bytes. Like in nginx, this is less than
-/// the 64 KiB of the specification. Addresses take at most 216 bytes, and extensions the rest.
+/// Maximum length in bytes of a PROXY header of version 2 after its first 16 bytes. As in nginx, this is less than the
+/// 64 KiB of the specification. Addresses take at most 216 bytes, and extensions the rest.
 const REST_MAX: usize = 4096;
 
 /// Type of the function [`read`]. The setter that enables the PROXY protocol stores a pointer to it, so that programs

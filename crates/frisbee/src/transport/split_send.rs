@@ -50,8 +50,8 @@ fn head<'a, 'b>(from: &'a [IoSlice<'b>]) -> Option<(&'a [IoSlice<'b>], usize)> {
 }
 
 /// Sends the head of a long message to a non-blocking TCP socket on its own if this makes the copy of the long slice
-/// after it faster. Returns the number of bytes sent, or `None` if all slices should be sent together. Intended for
-/// custom transports.
+/// after it faster. Returns the number of bytes sent, or `None` if all slices should be sent together. For custom
+/// transports.
 pub fn send_split(socket: BorrowedFd<'_>, from: &[IoSlice<'_>]) -> Option<io::Result<usize>> {
     let (head, length) = head(from)?;
     let here = process::id();

@@ -47,7 +47,7 @@ const PROBE_MAX: u64 = 5_000_000_000;
 /// others, because its caches are cold.
 const SLOW_START: f64 = 5e9;
 
-/// Fraction of the time for which a server is open to ordinary calls at the beginning of its slow start.
+/// Fraction of the time that a server is open to ordinary calls at the beginning of its slow start.
 const SLOW_START_PART: f64 = 0.1;
 
 /// Factor by which the cost of a call is raised while the server is not open. Calls then prefer other servers, unless
@@ -178,8 +178,7 @@ impl Observations {
         (cost(coarse(expected.max(LEAST))), 0)
     }
 
-    /// Returns the fraction of the time for which the server is open to ordinary calls, given its slow start and
-    /// failures.
+    /// Returns the fraction of the time that the server is open to ordinary calls, given its slow start and failures.
     fn opening(&self, now: u64) -> f64 {
         let come = if self.is_starting { self.start_progress(now) } else { 1.0 };
         let willing = 1.0 - self.failure_penalty_at(now);

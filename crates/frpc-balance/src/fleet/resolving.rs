@@ -25,8 +25,8 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// Time for which an endpoint must be missing before it is removed. Flapping endpoints reappear sooner. A longer time
-/// would exceed the second within which a server is removed after the expiry of its lease.
+/// How long an endpoint must be missing before it is removed. Flapping endpoints reappear sooner. A longer time would
+/// exceed the second within which a server is removed after the expiry of its lease.
 const MISSING_FOR: Duration = Duration::from_millis(500);
 
 /// Maximum delay after the first failure of a resolver, which doubles with each further failure.

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// notifications, works on every file system.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Time for which a changed file must stay unchanged before it is used, because a program may be writing it in place.
+/// How long a changed file must stay unchanged before it is used, because a program may be writing it in place.
 const SETTLES: Duration = Duration::from_millis(50);
 
 /// Maximum length of the endpoint file in bytes, which is more than 100 for each of [`ENDPOINTS_MAX`] endpoints.

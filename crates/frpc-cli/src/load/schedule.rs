@@ -12,7 +12,7 @@ pub(crate) struct Schedule {
     pub(crate) to: f64,
     /// Duration of the ramp, in which the rate changes from `from` to `to`. Zero for a constant rate.
     pub(crate) ramp: Duration,
-    /// Time for which calls are started.
+    /// How long calls are started.
     pub(crate) duration: Duration,
 }
 

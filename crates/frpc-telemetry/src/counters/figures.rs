@@ -15,7 +15,7 @@ const SERVERS_SHOWN: usize = 64;
 /// Label value for the servers beyond [`SERVERS_SHOWN`].
 const OTHERS: &str = "others";
 
-/// A metric with its current value, named like in the Prometheus export.
+/// A metric with its current value, named as in the Prometheus export.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Metric {

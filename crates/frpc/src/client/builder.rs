@@ -29,7 +29,7 @@ use tokio::runtime::Handle;
 /// Default timeout for establishing a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Default time for which calls wait until a lost connection is replaced.
+/// Default time that calls wait until a lost connection is replaced.
 const RECONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Name of a server behind a custom connector, used in error messages.

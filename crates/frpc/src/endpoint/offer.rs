@@ -348,7 +348,7 @@ macro_rules! offering_setters {
             }
 
             /// Sets the maximum nesting depth of messages received from the peer, including the root: requests,
-            /// responses and streamed messages. Defaults to 100, like in implementations of Protocol Buffers.
+            /// responses and streamed messages. Defaults to 100, as in implementations of Protocol Buffers.
             ///
             /// A request that exceeds the limit fails with [`InvalidArgument`](crate::Code::InvalidArgument), and a
             /// call whose response exceeds it fails with [`Internal`](crate::Code::Internal). The connection stays

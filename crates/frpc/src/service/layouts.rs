@@ -28,8 +28,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// Maximum time for which calls are held until the peer has described its wire layout. The peer does so within one
-/// round trip.
+/// Maximum time that calls are held until the peer has described its wire layout. The peer does so within one round
+/// trip.
 pub(crate) const HELD_TIME: Duration = Duration::from_secs(5);
 
 /// Maximum total size in bytes of the calls that are held until the peer has described its wire layout. Sufficient for

@@ -28,8 +28,8 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-/// Maximum time for which a stream stays open after its call has ended, until the client ends its sending side. Go
-/// clients fail if they end a stream that is already closed. The time is limited, because the stream occupies an id.
+/// Maximum time that a stream stays open after its call has ended, until the client ends its sending side. Go clients
+/// fail if they end a stream that is already closed. The time is limited, because the stream occupies an id.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Maximum number of messages on a stream that is closed immediately after its end. Longer streams are closed after a

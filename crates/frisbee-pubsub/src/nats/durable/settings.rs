@@ -25,12 +25,12 @@ const PAYLOAD_MAX: usize = 1_000_000;
 /// Default maximum size of a stream in bytes: 1 GiB, which is large for messages but small for a disk.
 const BYTES_MAX: u64 = 1 << 30;
 
-/// Default time for which NATS remembers message ids, equal to the default of NATS. It is long enough to restart a
+/// Default time that NATS remembers message ids, equal to the default of NATS. It is long enough to restart a
 /// publisher.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
 
-/// Default time for which publishing a message is retried. A topic uses at most half of its duplicate window, so that
-/// NATS still remembers the id when the message is sent again.
+/// Default time that publishing a message is retried. A topic uses at most half of its duplicate window, so that NATS
+/// still remembers the id when the message is sent again.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Medium on which NATS stores messages.

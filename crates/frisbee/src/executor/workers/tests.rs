@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// Maximum duration for which a test waits for an event.
+/// Maximum duration that a test waits for an event.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 fn worker() -> Worker {

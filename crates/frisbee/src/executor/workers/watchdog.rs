@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 /// the operating system.
 const INTERVAL: Duration = Duration::from_millis(4);
 
-/// Minimum time for which a suspect thread must have been running or sleeping since the last check to count as blocked.
+/// Minimum time that a suspect thread must have been running or sleeping since the last check to count as blocked.
 /// Slightly less than the interval between checks. Time spent waiting for a processor is excluded.
 const HELD_UP_MIN: Duration = Duration::from_millis(3);
 
