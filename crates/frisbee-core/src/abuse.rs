@@ -51,7 +51,7 @@ pub mod cost {
     /// An HTTP/2 frame that causes a stream error, such as a malformed request.
     pub const STREAM_ERROR: u64 = 4096;
 
-    /// Cost of an `rpc.discover` request, whose reply is about a thousand times as long.
+    /// Cost of an `rpc.discover` request. Its reply is about a thousand times as long.
     pub const DISCOVER: u64 = 4096;
 }
 

@@ -25,7 +25,7 @@ impl Role {
     }
 }
 
-/// Defines a settings struct whose fields have default values and builder methods.
+/// Defines a settings struct with default values and builder methods.
 macro_rules! settings {
     (
         $(#[$about:meta])* pub struct $name:ident;
@@ -94,8 +94,8 @@ settings! {
     ///
     /// Bytes accepted by the operating system have not necessarily reached the peer: a Linux socket buffers up to 4 MiB
     /// and accepts more only after a third of that has been sent. The timeout is therefore extended by four times its
-    /// value for each of the first four MiB sent on a connection. With the default, the maximum is 85 s, in which a
-    /// peer that reads 17 KiB/s drains a third of the buffer.
+    /// value for each of the first four MiB sent on a connection. With the default, the maximum is 85 s. In this time,
+    /// a peer that reads 17 KiB/s drains a third of the buffer.
     ///
     /// In addition, the peer must accept at least half of the [`least_rate`](Self::least_rate), measured over twice
     /// this time. This rule applies while more bytes are pending than `least_rate` transfers within the write timeout.

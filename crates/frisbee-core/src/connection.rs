@@ -151,7 +151,7 @@ impl Connection {
         }
     }
 
-    /// Sets the memory pool from which buffers for large bodies are allocated.
+    /// Sets the memory pool for the buffers of large bodies.
     pub fn set_pool(&mut self, pool: &'static dyn MemoryPool) {
         self.decoder.set_pool(pool);
     }
@@ -164,14 +164,14 @@ impl Connection {
         self.decoder.form().filter(|_| self.role == Role::Client || !is_greeted())
     }
 
-    /// Returns the outbox, to which new packets are appended. Packets appended after a hand-off request remain there
-    /// until the reply arrives.
+    /// Returns the outbox. Append new packets to it. Packets appended after a hand-off request remain there until the
+    /// reply arrives.
     #[inline]
     pub fn outbox(&mut self) -> &mut Outbox {
         &mut self.outbox
     }
 
-    /// Returns the outbox whose bytes must be written to the socket next.
+    /// Returns the outbox to write to the socket next.
     #[inline]
     pub fn transmit(&mut self) -> &mut Outbox {
         match &mut self.hand_off {
@@ -227,7 +227,7 @@ impl Connection {
     }
 
     /// Returns whether [`poll_event`](Self::poll_event) will return a packet without consuming input. This is the case
-    /// for the first packet of a client, which follows [`Event::PeerKnown`], and for a packet whose body was read
+    /// for the first packet of a client, which follows [`Event::PeerKnown`], and for a packet with a body that was read
     /// [directly](Self::body_mut).
     #[inline]
     pub fn holds_packet(&self) -> bool {

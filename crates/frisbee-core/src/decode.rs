@@ -57,20 +57,20 @@ pub struct Decoder {
     /// protocols.
     served: Arc<[RangeInclusive<u16>]>,
     limit: u32,
-    /// Partially received header, of which the first `head_len` bytes have arrived.
+    /// Partially received header. Its first `head_len` bytes have arrived.
     head: [u8; Header::MAX_LEN],
     head_len: u8,
     /// List of packets with incomplete bodies. If the next input byte belongs to one of them, it is the first. Boxed
     /// because most bodies arrive in a single read.
     body: Option<Box<Partial>>,
-    /// Number of channels on which the peer may send fragments.
+    /// Number of channels that the peer may send fragments on.
     channels: u8,
     /// Length in bytes of the last body that arrived in several reads. Predicts the size of the next buffer.
     last: u32,
     pool: Option<&'static dyn MemoryPool>,
 }
 
-/// A packet whose header is complete and whose body is still being received.
+/// A packet with a complete header and an incomplete body.
 #[derive(Debug)]
 struct Partial {
     header: Header,
@@ -80,7 +80,7 @@ struct Partial {
     missing: usize,
     /// Number of missing bytes that belong to the current fragment. Equal to `missing` if the packet is not fragmented.
     piece: usize,
-    /// Channel on which the fragments of this packet arrive.
+    /// Channel of this packet's fragments.
     channel: u8,
     /// Number of bytes at the end of `received` that were read past the end of the current fragment.
     ahead: u8,
@@ -98,7 +98,7 @@ impl Decoder {
         Self { form: Some(form), ..Self::detecting(Arc::new([]), limit) }
     }
 
-    /// Sets the memory pool from which buffers for large bodies are allocated.
+    /// Sets the memory pool for the buffers of large bodies.
     pub fn set_pool(&mut self, pool: &'static dyn MemoryPool) {
         self.pool = Some(pool);
     }

@@ -30,7 +30,7 @@ pub struct Hello {
     pub hand_off_cancel: bool,
     /// Whether the sender supports [`Operation::BATCH`](crate::Operation::BATCH).
     pub batches: bool,
-    /// Number of channels on which the sender accepts [fragments](crate::extension::FRAGMENT).
+    /// Number of channels that the sender accepts [fragments](crate::extension::FRAGMENT) on.
     pub fragment_channels: u8,
     items: HelloItems,
 }
@@ -86,7 +86,7 @@ impl Hello {
     /// First mandatory item type. Type 128 + n is the mandatory variant of type n. No mandatory item is defined yet.
     pub const MUST_UNDERSTAND: u8 = 128;
 
-    /// Maximum encoded size of the application-defined items in bytes. A HELLO has at most 64 KiB, of which 256 bytes
+    /// Maximum encoded size of the application-defined items in bytes. A HELLO has at most 64 KiB, and 256 bytes of it
     /// are reserved for the protocol's own items.
     pub const ITEMS_MAX: usize = HELLO_MAX as usize - 256;
 
@@ -200,7 +200,7 @@ impl Hello {
     }
 }
 
-/// Appends an item whose value is a varint.
+/// Appends an item with a varint as its value.
 fn put_number(bytes: &mut Vec<u8>, kind: u8, number: u32) {
     let varint_len = number.max(1).ilog2().wrapping_div(7).saturating_add(1);
     bytes.extend_from_slice(&[kind, varint_len as u8]); // At most five bytes.

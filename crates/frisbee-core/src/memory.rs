@@ -23,7 +23,7 @@ pub trait MemoryPool: fmt::Debug + Sync {
 const BEGIN: usize = PAGE / 2;
 const PAGE: usize = 4096;
 
-/// A body buffer whose memory returns to its pool when dropped.
+/// A body buffer that returns its memory to its pool when dropped.
 ///
 /// The buffer accepts exactly the requested number of bytes even if reused memory is larger. Connections thus behave
 /// the same with new and with reused memory.
@@ -72,7 +72,7 @@ impl BodyMemory {
         self.room.saturating_sub(self.len())
     }
 
-    /// Returns the underlying buffer, to which bytes must be appended. Existing bytes must not be changed.
+    /// Returns the underlying buffer. The caller may only append bytes to it.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }

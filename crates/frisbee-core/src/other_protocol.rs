@@ -16,7 +16,7 @@ pub enum OtherProtocol {
     Ssh,
     /// Redis.
     Redis,
-    /// A line-based protocol in which the server speaks first and starts each line with a number, such as FTP or SMTP.
+    /// A line-based protocol, such as FTP or SMTP. The server speaks first and starts each line with a number.
     Lines,
 }
 

@@ -3,7 +3,7 @@
 use crate::{Operation, PacketId};
 use bytes::Bytes;
 
-/// A packet with an id, an operation and a body, whose memory is shared between clones.
+/// A packet with an id, an operation and a body. Clones share the memory of the body.
 ///
 /// The header's length field is `body.len()` and is not stored separately. A body may be a slice of a larger read
 /// buffer. Copy small bodies before storing them for a long time, because they keep the whole buffer in memory.

@@ -88,7 +88,7 @@ fn answered(answer: HandOffAnswer, body: &'static [u8]) -> Event {
     Event::HandOff(HandOffEvent::Answered { answer, body: Bytes::from_static(body) })
 }
 
-/// Returns a connected pair whose client has sent a hand-off request that the server has received.
+/// Returns a connected pair. The client has sent a hand-off request, and the server has received it.
 fn requested_pair(now: Instant) -> (End, End) {
     let (mut client, mut server) = pair(now);
     client.core.request_hand_off(GATEWAY, &Bytes::from_static(b"please"), now).unwrap();
@@ -137,7 +137,7 @@ fn pending_hand_off_blocks_client_sends() {
     client.core.request_hand_off(GATEWAY, &Bytes::new(), now).unwrap();
     client.core.outbox().push(PacketId(2), GATEWAY, Bytes::from_static(b"behind")).unwrap();
     client.write(&mut server, usize::MAX, now);
-    // A PING, and a packet to which the router replies, are in transit together with the request.
+    // A PING and a packet that requires a reply are in transit together with the request.
     server.core.handle_timeout(now + 3 * SECOND).unwrap();
     server.core.outbox().push(PacketId(9), GATEWAY, Bytes::from_static(b"crossing")).unwrap();
     server.write(&mut client, usize::MAX, now);

@@ -39,7 +39,7 @@ pub struct WriteProgress {
 /// Measurement of how fast the peer accepts output while some is pending.
 #[derive(Clone, Debug)]
 struct PendingWrite {
-    /// Time at which the transport last accepted bytes, from which the write timeout counts.
+    /// Time at which the transport last accepted bytes. The write timeout counts from it.
     stalled: Instant,
     /// Value of `consumed` at the time `stalled`. A larger value shows that the peer is still reading.
     consumed: u64,

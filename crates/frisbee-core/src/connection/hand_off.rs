@@ -247,8 +247,8 @@ impl Connection {
     }
 }
 
-/// Appends a hand-off packet whose body is `head` followed by `body`. The head of a request is its operation, and that
-/// of a reply is its code.
+/// Appends a hand-off packet with `head` followed by `body`. The head of a request is its operation, and that of a
+/// reply is its code.
 fn put(outbox: &mut Outbox, head: &[u8], body: &Bytes) -> Result<(), TooLong> {
     let mut packet = outbox.packet(PacketId(0), Operation::HAND_OFF);
     packet.put_slice(head);

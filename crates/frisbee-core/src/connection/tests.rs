@@ -13,7 +13,7 @@ fn server(now: Instant) -> Connection {
     Connection::server(&ServerConfig::default().served(Arc::new([10..=20])), now)
 }
 
-/// Creates a client whose settings disable HELLO.
+/// Creates a client with HELLO disabled.
 fn client(now: Instant) -> Connection {
     Connection::client(&Config::default().hello(false).into(), now)
 }

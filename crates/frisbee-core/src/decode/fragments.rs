@@ -17,7 +17,7 @@ pub(super) const HEAD: u8 = u8::MAX;
 pub(super) const AHEAD_MAX: usize = Header::MAX_LEN + 1;
 
 impl Decoder {
-    /// Sets the number of channels on which the peer may send fragments.
+    /// Sets the number of channels that the peer may send fragments on.
     pub(crate) fn set_channels(&mut self, channels: u8) {
         self.channels = channels;
     }
