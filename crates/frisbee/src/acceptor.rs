@@ -70,7 +70,7 @@ impl<R> Clone for Acceptor<R> {
 
 impl<R: Router> Acceptor<R> {
     /// Serves a connection until it ends, and returns the close reason. The connection is driven by the current tokio
-    /// runtime. Handlers run on the runtime in which the acceptor was created.
+    /// runtime. Handlers run on the runtime that the acceptor was created in.
     ///
     /// If TLS is configured, the connection starts with a TLS handshake.
     ///
@@ -217,7 +217,7 @@ impl<R: Router> ServerShared<R> {
 
     /// Drives a connection on the current runtime, including its TLS handshake.
     ///
-    /// `context` is the runtime on which handlers run, if it differs from the current one. Spawn the future as an
+    /// `context` is the runtime of the handlers, if it differs from the current one. Spawn the future as an
     /// `unconstrained` task, because the driver yields on its own schedule.
     #[allow(clippy::boxed_local)] // Boxed by the caller, because a task keeps the memory of its initial state.
     pub(crate) fn serve(&self, arrived: Box<AcceptedConnection>, context: Option<Handle>) -> ServedConnection<'_, R> {
@@ -273,7 +273,7 @@ impl<R: Router> ServerShared<R> {
         self.drive(io, self.greet(ends, admission), AllowedProtocols::Any, context, entry)
     }
 
-    /// Like [`serve`](Self::serve), but first performs a TLS handshake, whose memory is freed when it completes.
+    /// Like [`serve`](Self::serve), but first performs a TLS handshake. Its memory is freed when it completes.
     #[cfg(feature = "tls")]
     async fn serve_secured(
         &self,

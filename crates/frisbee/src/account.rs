@@ -152,7 +152,7 @@ impl Budget {
     }
 
     pub(crate) fn release(&self, count: usize) {
-        // Add to `free` before calling `wake_waiters`, whose fence orders the addition before its load of the waiter
+        // Add to `free` before calling `wake_waiters`: its fence orders the addition before its load of the waiter
         // count. Otherwise, a task that joins the queue concurrently could miss both the memory and the wake-up.
         self.memory.free.fetch_add(isize::try_from(count).unwrap_or(isize::MAX), Ordering::Relaxed);
         self.wake_waiters();

@@ -139,8 +139,8 @@ impl ProtocolAdapters {
         Self { secures: Some(ProtocolAdapter::new(begins, serve)), ..self }
     }
 
-    /// Returns the adapter whose protocol matches the first bytes of a connection. The adapter takes over the transport
-    /// within the connection's task.
+    /// Returns the adapter that accepts the first bytes of a connection. The adapter takes over the transport within
+    /// the connection's task.
     pub(crate) fn find(
         &self,
         beginning: &[u8],
@@ -163,7 +163,7 @@ impl fmt::Debug for ProtocolAdapters {
     }
 }
 
-/// Returns a hand-off target whose future passes the transport to the adapter's handler.
+/// Returns a hand-off target that passes the transport to the adapter's handler.
 fn hand_over(serve: Arc<Serve>, connection: &Connection, host: &AdapterHost) -> HandOffTarget {
     let context = AdapterContext::new(connection, host);
     // Create the guard before the hand-off, so that a connection that is lost during the hand-off is counted as closed.

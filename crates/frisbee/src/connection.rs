@@ -341,7 +341,7 @@ impl Connection {
         self.0.ends.peer
     }
 
-    /// Returns the network to which the limits per caller apply: the peer's IPv4 address or its IPv6 /64 network. If
+    /// Returns the network that the limits per caller apply to: the peer's IPv4 address or its IPv6 /64 network. If
     /// peers use more than 15 /64 networks of the same /48 network, returns the /48 network for the later ones. Returns
     /// `None` if the peer has no address.
     pub fn caller_network(&self) -> Option<IpAddr> {

@@ -1,4 +1,4 @@
-//! Error types of this crate. The reason for which a connection ended is a [`CloseReason`].
+//! Error types of this crate. A [`CloseReason`] tells why a connection ended.
 
 use crate::{CloseReason, Hello, SettingError, TooLong};
 use bytes::Bytes;
@@ -213,20 +213,20 @@ impl std::error::Error for MountError {}
 pub enum Error {
     /// The client could not connect: the name could not be resolved, or no address accepted the connection.
     Connect {
-        /// Address to which the client tried to connect.
+        /// Address that the client tried to connect to.
         address: String,
         /// Error reported by the operating system.
         source: io::Error,
     },
     /// No address accepted the connection within [`connect_timeout`](crate::ClientBuilder::connect_timeout).
     ConnectTimeout {
-        /// Address to which the client tried to connect.
+        /// Address that the client tried to connect to.
         address: String,
     },
     /// The connection was accepted, but its TLS handshake failed.
     #[cfg(feature = "tls")]
     Tls {
-        /// Address to which the client tried to connect.
+        /// Address that the client tried to connect to.
         address: String,
         /// Cause of the handshake failure.
         source: crate::tls::TlsError,

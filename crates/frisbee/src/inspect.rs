@@ -88,7 +88,7 @@ impl Inspector {
         Stats(self.budget.clone())
     }
 
-    /// Returns up to `max` open connections whose number is above `after`, in ascending order. Connections in a TLS
+    /// Returns up to `max` open connections with numbers above `after`, in ascending order. Connections in a TLS
     /// handshake, or that have not reached their worker, are not included.
     ///
     /// The list is locked during the call, which delays new connections. Request only a few hundred at a time.

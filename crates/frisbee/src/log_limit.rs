@@ -7,7 +7,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hash};
 use std::time::{Duration, Instant};
 
-/// Number of slots of the rate limiter. Events whose keys hash to the same slot share one limit.
+/// Number of slots of the rate limiter. Events with keys that hash to the same slot share one limit.
 const SLOTS: usize = 256;
 
 /// Minimum interval between two logged events in the same slot.

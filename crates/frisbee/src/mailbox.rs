@@ -55,7 +55,7 @@ pub(crate) struct Mailbox {
     is_starved: AtomicBool,
     /// Maximum backlog in bytes, at most 4 GiB; see [`frisbee_core::Config::backlog_max`].
     backlog_max: u32,
-    /// Memory account to which this connection's output is charged.
+    /// Memory account that this connection's output is charged to.
     pub(crate) account: Arc<Account>,
 }
 
@@ -554,7 +554,8 @@ impl Mailbox {
     pub(crate) fn finish(&self) {
         let mut inner = self.inner.lock();
         inner.over = true;
-        // The waker refers to the driver's task, whose memory would otherwise be kept until the last handle is dropped.
+        // The waker refers to the driver's task. Otherwise, the task's memory would be kept until the last handle is
+        // dropped.
         let task = inner.task.take();
         let watchers = inner.waiters.take_watchers();
         drop(inner);

@@ -19,7 +19,7 @@ use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Minimum size in bytes of a copied body whose buffer is taken from the pool.
+/// Minimum size in bytes of a copied body for taking its buffer from the pool.
 const POOLED_MIN: usize = 64 * 1024;
 
 /// Maximum total size of pooled buffers in bytes, an eighth of a server's default memory limit. A few buffers per core

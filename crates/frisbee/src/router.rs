@@ -74,7 +74,7 @@ pub trait Router: Send + Sync + 'static {
     /// Creates the session of a new connection.
     fn connected(&self, connection: &Connection) -> Self::Session;
 
-    /// Handles a packet. Packets are passed in the order in which they were sent. Packets that are appended to `outbox`
+    /// Handles a packet. Packets are passed in the order that they were sent in. Packets that are appended to `outbox`
     /// are sent in the write that follows the batch.
     fn route(&self, session: &mut Self::Session, packet: Packet, outbox: &mut Outbox) -> Routed;
 
@@ -262,7 +262,7 @@ pub enum ConnectionEvent<'a> {
     PeerKnown(&'a PeerKind),
     /// The connection is idle, so memory can be freed: no handler is running, and only PINGs and PONGs were exchanged
     /// for one to three [`Config::ping_interval`](crate::Config::ping_interval)s. There may still be open streams, and
-    /// outgoing requests whose replies have not arrived.
+    /// outgoing requests without a reply.
     Idle,
     /// A native peer is going away. It accepts no new calls or streams. It closes the connection once nothing is in
     /// progress and this end has confirmed the announcement.
@@ -282,7 +282,7 @@ pub enum ConnectionEvent<'a> {
         id: PacketId,
         /// Body of the packet.
         body: Bytes,
-        /// Outbox to which the reply is appended.
+        /// Outbox for the reply.
         outbox: &'a mut Outbox,
         /// Result of routing the packet. It remains [`Routed::Discarded`] if the router does not handle the packet.
         routed: Routed,
@@ -312,8 +312,8 @@ impl BatchEnd<'_> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum OverflowPolicy {
-    /// Stops routing packets until there is space. This is the default. It is required for protocols in which routing
-    /// any packet may return [`Routed::HandOff`], because bytes after such a packet must not be parsed.
+    /// Stops routing packets until there is space. This is the default. It is required if routing any packet of the
+    /// protocol may return [`Routed::HandOff`], because bytes after such a packet must not be parsed.
     Stop,
     /// Queues the packet until there is space. Meanwhile, open streams, cancellations and similar events are handled.
     /// The total size of queued packets has the same limit as the backlog. Suitable for requests.

@@ -305,8 +305,8 @@ impl ServerSettings {
 }
 
 impl ServerBuilder {
-    /// Requires each connection to begin with a PROXY protocol header (version 1 or 2), in which a load balancer states
-    /// the address of its client. Disabled by default.
+    /// Requires each connection to begin with a PROXY protocol header (version 1 or 2). A load balancer states the
+    /// address of its client in it. Disabled by default.
     ///
     /// The address in the header becomes the [peer address](crate::Connection::peer_addr) for routers, handlers, the
     /// log and [memory](Self::memory_max) shares. If the header has no address, as in health checks of the balancer,
@@ -375,7 +375,7 @@ impl ServerBuilder {
     }
 
     /// Accepts both TLS and plain connections on the same port, distinguished by their first bytes. Replaces
-    /// [`tls`](Self::tls), whose limits apply to the TLS connections.
+    /// [`tls`](Self::tls). The limits of `tls` apply to the TLS connections.
     ///
     /// Clients can then connect without TLS or without a certificate. The router must check
     /// [`peer_certificates`](crate::Connection::peer_certificates) where this matters. Adapter protocols work with and
@@ -444,7 +444,7 @@ impl ServerBuilder {
     }
 
     /// Creates a server without a socket, for connections that the program supplies. Each connection is driven by the
-    /// runtime in which it is supplied. Handlers run on the current runtime.
+    /// runtime that it is supplied in. Handlers run on the current runtime.
     ///
     /// # Errors
     /// If the router reports a [defect](crate::Declaration::check).

@@ -115,7 +115,7 @@ impl SettingError {
         Self { name, value: format!("{value:?}"), problem: problem.into() }
     }
 
-    /// Checks that settings are not zero. `T` is a number or a `Duration`, whose default is zero. The error names the
+    /// Checks that settings are not zero. `T` is a number or a `Duration`; its default is zero. The error names the
     /// first setting that is zero.
     ///
     /// ```

@@ -41,7 +41,7 @@ use queue::{Registration, Wait};
 ///
 /// # Panics
 ///
-/// The future panics outside of a tokio runtime, and in a runtime whose I/O and time drivers are disabled.
+/// The future panics outside of a tokio runtime, and in a runtime with I/O and time drivers disabled.
 pub fn sleep(duration: Duration) -> Sleep {
     // Maximum duration of a sleep, which is also the limit of tokio's timer.
     const LONGEST: Duration = Duration::from_secs(86400 * 365 * 30);

@@ -137,7 +137,7 @@ struct ServerSettings {
     clients: Clients,
 }
 
-/// Clients whose certificates a server accepts.
+/// Clients that a server accepts, by their certificates.
 #[derive(Debug)]
 enum Clients {
     Anybody,
@@ -170,7 +170,7 @@ impl ServerTls {
         Self::build(identity, Clients::Anybody)
     }
 
-    /// Creates settings for mutual TLS, in which clients must present certificates issued by the authorities `clients`.
+    /// Creates settings for mutual TLS. Clients must present certificates issued by the authorities `clients`.
     ///
     /// # Errors
     /// Same as [`new`](Self::new).
@@ -459,7 +459,7 @@ impl From<rustls::Error> for TlsError {
                 CertificateError::UnknownIssuer => Self::UnknownAuthority,
                 CertificateError::Expired | CertificateError::ExpiredContext { .. } => Self::Expired,
                 CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => Self::NotYetValid,
-                // Error of webpki for which rustls has no variant.
+                // Error of webpki without a variant in rustls.
                 CertificateError::Other(error) if error.to_string().contains("CaUsedAsEndEntity") => {
                     let text = "it is that of an authority (CA:TRUE), as `openssl req -x509` makes it: add \
                                 `-addext basicConstraints=critical,CA:FALSE`";

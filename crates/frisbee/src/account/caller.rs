@@ -74,7 +74,7 @@ impl CallerKey {
     }
 }
 
-/// Returns the network to which limits by address should apply: the IPv4 address itself, or the /64 network of an IPv6
+/// Returns the network that limits by address should apply to: the IPv4 address itself, or the /64 network of an IPv6
 /// address, because a host can usually use all addresses of its /64 network.
 ///
 /// ```

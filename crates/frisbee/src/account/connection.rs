@@ -26,8 +26,8 @@ pub(crate) struct Account {
     /// Memory in bytes that this connection has taken from the budget, including its advance reservation.
     granted: AtomicUsize,
     cached: AtomicUsize,
-    /// Caller whose memory share this account uses. `None` if the account belongs to no connection or has its own
-    /// budget.
+    /// Caller that owns the memory share used by this account. `None` if the account belongs to no connection or has
+    /// its own budget.
     pub(super) caller: Option<Admission>,
     /// Traffic counters of the server. `None` at clients, which do not count traffic.
     traffic: Option<Arc<TrafficCounts>>,
@@ -156,8 +156,8 @@ impl Account {
         }
     }
 
-    /// Charges the memory of a request whose handler is pending. Returns the total charge in bytes, including the cost
-    /// of the handler.
+    /// Charges the memory of a request with a pending handler. Returns the total charge in bytes, including the cost of
+    /// the handler.
     pub(crate) fn charge_request(&self, bytes: usize) -> usize {
         let charge = bytes.saturating_add(WAITING_COST);
         self.charge(charge);
@@ -222,7 +222,7 @@ impl Account {
         }
     }
 
-    /// Changes the charge of an object whose size has changed from `before` to `now` bytes.
+    /// Changes the charge of an object after its size has changed from `before` to `now` bytes.
     #[cold]
     pub(crate) fn adjust(&self, before: usize, now: usize) {
         if now > before {

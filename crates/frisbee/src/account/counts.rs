@@ -31,7 +31,7 @@ pub(crate) struct LimitCounts {
     /// Traffic counters of the server. Created with its first connection.
     pub(super) traffic: OnceLock<Arc<TrafficCounts>>,
     log: LogLimit,
-    /// Address of the shared state of the connection whose handler or router panicked most recently, or 0.
+    /// Address of the shared state of the connection with the most recent panic of a handler or router, or 0.
     panicked: AtomicUsize,
     /// Recently closed connections, the latest last.
     last: Mutex<VecDeque<LastClose>>,

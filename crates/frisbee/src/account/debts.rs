@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Maximum number of callers whose debts are kept. An entry takes about 64 bytes and expires within [`DEBT_MAX`].
+/// Maximum number of callers with recorded debts. An entry takes about 64 bytes and expires within [`DEBT_MAX`].
 const CALLERS_MAX: usize = 1024;
 
 /// Maximum debt of a caller, equal to that of an open connection.

@@ -71,7 +71,7 @@ impl MemoryBudget {
     }
 }
 
-/// Bytes whose memory is charged to a budget until they are dropped.
+/// Bytes that are charged to a memory budget until they are dropped.
 struct SharedCharge {
     bytes: Bytes,
     budget: Arc<Budget>,

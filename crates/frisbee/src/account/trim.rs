@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// Number of bytes by which memory usage must have dropped before freed memory is returned to the operating system.
-/// Returning a smaller amount is not worth the CPU time.
+/// Minimum drop of memory usage, in bytes, before freed memory is returned to the operating system. Returning a smaller
+/// amount is not worth the CPU time.
 const MUCH: isize = 32 * 1024 * 1024;
 
 /// Number of connections that must have become idle before freed memory is returned to the operating system. Each of

@@ -9,15 +9,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
-/// Maximum number of callers whose waiting tasks are checked when memory is released. Limits the cost of a release
-/// while tasks of many callers wait.
+/// Maximum number of callers to check for waiting tasks when memory is released. Limits the cost of a release while
+/// tasks of many callers wait.
 const CALLERS_AT_ONCE: usize = 16;
 
 /// Tasks of a server that are waiting for memory.
 #[derive(Debug, Default)]
 pub(super) struct Waiters {
     queue: Mutex<WaiterQueue>,
-    /// Number of waiting tasks, which can be read without the lock.
+    /// Number of waiting tasks. It can be read without the lock.
     count: AtomicUsize,
 }
 
@@ -74,8 +74,8 @@ impl WaiterQueue {
 }
 
 impl Budget {
-    /// Wakes waiting tasks whose callers may take memory now, at most one task per caller. A woken task wakes the next
-    /// task of its caller after it has taken its memory.
+    /// Wakes waiting tasks of callers that may take memory now, at most one task per caller. A woken task wakes the
+    /// next task of its caller after it has taken its memory.
     #[inline]
     pub(super) fn wake_waiters(&self) {
         // Pairs with the fence in `poll_reserve`, which follows joining the queue. Either the task sees the released

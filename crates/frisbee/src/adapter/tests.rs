@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 
 pub(super) const LIMIT: Duration = Duration::from_secs(20);
 
-/// Creates a server with an adapter that echoes one line in upper case to clients whose first byte is a letter.
+/// Creates a server with an adapter that echoes one line in upper case if it starts with a letter.
 fn shouting() -> ServerBuilder {
     Server::builder().adapter(
         |beginning| beginning[0].is_ascii_alphabetic(),
@@ -286,7 +286,7 @@ async fn fragmented_header_is_not_offered_to_adapters() {
     assert_eq!(ended.recv().await, Some(()));
 }
 
-/// A transport whose flush always fails.
+/// A transport that always fails to flush.
 struct Unflushed(tokio::io::DuplexStream);
 
 impl AsyncRead for Unflushed {

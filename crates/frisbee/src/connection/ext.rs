@@ -74,8 +74,8 @@ pub trait ConnectionExt: sealed::Sealed {
 
     /// Calls `write` with the outbox of the connection immediately, regardless of the backlog.
     ///
-    /// For packets that must not wait and whose number is limited by other means, such as replies. `write` runs under
-    /// the lock of the connection and must be short.
+    /// For packets that must not wait and are limited by other means, such as replies. `write` runs under the lock of
+    /// the connection and must be short.
     ///
     /// # Errors
     /// If the connection has ended.
@@ -139,7 +139,7 @@ pub trait ConnectionExt: sealed::Sealed {
     /// Spawns the handler of a call as a task, and charges the memory of its request; see
     /// [`body_memory`](crate::body_memory). See [`rpc`](crate::rpc) for an example.
     ///
-    /// `make` receives the [`Task`] with which the handler replies. The handler must keep it until it completes. The
+    /// `make` receives the [`Task`] that the handler replies with. The handler must keep it until it completes. The
     /// peer may [cancel](Self::cancel_call) the handler by `call`.
     ///
     /// Returns `false` without spawning if the number of running calls has reached the [limit](Self::calls_max).
@@ -184,9 +184,9 @@ pub trait ConnectionExt: sealed::Sealed {
         self.connection().0.work.calls_running() < self.calls_max()
     }
 
-    /// Returns the runtime in which the tasks of the connection run, regardless of which thread drives it. A task that
-    /// is spawned on the runtime directly does not belong to the connection: a shutdown does not wait for it, and it
-    /// continues after the connection has ended.
+    /// Returns the runtime of the connection's tasks, regardless of which thread drives it. A task that is spawned on
+    /// the runtime directly does not belong to the connection: a shutdown does not wait for it, and it continues after
+    /// the connection has ended.
     fn runtime_handle(&self) -> &Handle {
         &self.connection().0.runtime
     }
@@ -244,7 +244,7 @@ pub trait ConnectionExt: sealed::Sealed {
 
     /// Charges exactly `bytes` bytes to this connection until the returned value is dropped. In contrast,
     /// [`charge_request`](Self::charge_request) adds the cost of a pending handler. Use this method for tables and
-    /// queues whose charge [changes](MemoryCharge::resize).
+    /// queues that [change](MemoryCharge::resize) their charge.
     ///
     /// The charge may exceed the share of the connection, because the memory may already be allocated.
     fn charge(&self, bytes: usize) -> MemoryCharge {
@@ -280,7 +280,7 @@ pub trait ConnectionExt: sealed::Sealed {
         self.connection().0.mailbox.account.charged()
     }
 
-    /// Returns the server's memory budget, to which a router charges data that several connections share.
+    /// Returns the server's memory budget. Routers charge data to it that several connections share.
     fn memory_budget(&self) -> MemoryBudget {
         MemoryBudget(self.connection().0.mailbox.account.budget().clone())
     }

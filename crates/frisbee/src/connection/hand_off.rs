@@ -45,7 +45,7 @@ impl HandOffRequest {
         &self.request
     }
 
-    /// Returns the connection whose hand-off the peer requests.
+    /// Returns the connection that the peer wants to hand off.
     pub fn connection(&self) -> &Connection {
         &self.connection
     }

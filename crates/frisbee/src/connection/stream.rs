@@ -178,7 +178,7 @@ impl Stream {
         self.0.shared.id
     }
 
-    /// Returns the connection to which the stream belongs.
+    /// Returns the connection of the stream.
     pub fn connection(&self) -> Connection {
         Connection(self.0.connection.clone())
     }
@@ -472,7 +472,7 @@ impl StreamReceiver {
         self.0.shared.is_native
     }
 
-    /// Returns the connection to which the stream belongs, like [`Stream::connection`].
+    /// Returns the connection of the stream, like [`Stream::connection`].
     pub fn connection(&self) -> Connection {
         Connection(self.0.connection.clone())
     }

@@ -60,7 +60,7 @@ impl Connection {
 }
 
 impl Task {
-    /// Returns the connection to which the task belongs.
+    /// Returns the connection of the task.
     pub fn connection(&self) -> &Connection {
         &self.connection
     }

@@ -30,7 +30,7 @@ pub trait Continuation<T>: Send {
     fn then(self, worked: UnwindResult<T>);
 }
 
-/// Continuation of a future whose output is discarded.
+/// Continuation that discards the output of the future.
 impl<T> Continuation<T> for () {
     fn then(self, _worked: UnwindResult<T>) {}
 }

@@ -24,8 +24,8 @@ pub struct Penalty {
 }
 
 impl Penalty {
-    /// Starts a period in which handlers run in tasks. The period is twice as long as the previous one if that one
-    /// ended recently.
+    /// Starts a period of running handlers in tasks. The period is twice as long as the previous one if that one ended
+    /// recently.
     pub fn begin(&mut self, now: Instant) {
         let again = self.until.is_some_and(|until| now.saturating_duration_since(until) < self.pause);
         self.pause = if again { (2 * self.pause).min(PENALTY_MAX) } else { PENALTY_MIN };

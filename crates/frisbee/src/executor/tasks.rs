@@ -4,8 +4,8 @@
 //!
 //! A job is a pending handler or another future that a connection spawns. Each job occupies a slot in the connection's
 //! list, and later jobs reuse the task of the slot. Allocating and freeing a tokio task takes a seventh of the
-//! instructions of a call with a pending handler, because tasks are aligned to 128 bytes, for which malloc has no fast
-//! path.
+//! instructions of a call with a pending handler, because tasks are aligned to 128 bytes, and malloc has no fast path
+//! for this.
 //!
 //! A CANCEL packet looks up its job in the same list. A single lock decides whether the job replies or is cancelled.
 
@@ -121,9 +121,9 @@ struct JobSlots {
 struct FreeSlots {
     /// Unused slots that have no idle task.
     bare: Vec<usize>,
-    /// Unused slots whose idle task runs in the caller's runtime.
+    /// Unused slots with an idle task in the caller's runtime.
     in_runtime: Vec<usize>,
-    /// Unused slots whose idle task runs on the connection's worker.
+    /// Unused slots with an idle task on the connection's worker.
     on_worker: Vec<usize>,
 }
 
@@ -132,7 +132,7 @@ impl FreeSlots {
         self.bare.len() + self.in_runtime.len() + self.on_worker.len()
     }
 
-    /// Returns the unused slots whose idle task runs on the worker if `on_worker` is set, otherwise in the caller's
+    /// Returns the unused slots with an idle task on the worker if `on_worker` is set, otherwise in the caller's
     /// runtime.
     fn spare(&mut self, on_worker: bool) -> &mut Vec<usize> {
         if on_worker { &mut self.on_worker } else { &mut self.in_runtime }
@@ -148,7 +148,7 @@ struct JobSlot {
     carrier: Option<Arc<Carrier>>,
     /// Call that the job handles, while the peer may cancel it.
     call: Option<Call>,
-    /// Whether the job handles a call of the peer, to which the limit of calls applies.
+    /// Whether the job handles a call of the peer. If so, the limit of calls applies to it.
     is_call: bool,
     /// Previous and next slot in the hash chain of [`Calls`]. Valid only while the job handles a call.
     before: u32,

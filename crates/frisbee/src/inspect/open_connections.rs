@@ -16,8 +16,8 @@ use tokio::sync::{Notify, watch};
 /// Maximum number of connections that are logged individually when a shutdown times out.
 const LATE_NAMED: usize = 3;
 
-/// How long a shutdown waits for the first bytes of a client whose connection was just accepted. Clients send
-/// immediately, so this covers the longest round trip on Earth and one retransmission.
+/// How long a shutdown waits for the first bytes of a client that was just accepted. Clients send immediately, so this
+/// covers the longest round trip on Earth and one retransmission.
 const FIRST_WORD: Duration = Duration::from_secs(1);
 
 /// All connections of a server: open ones, those in a handshake, and those that have not reached their worker yet. A
@@ -28,7 +28,7 @@ pub(crate) struct OpenConnections {
     changed: Notify,
     /// Phase of the server's lifetime. Adapter connections observe it, because their handles are already closed.
     phase: watch::Sender<ServerPhase>,
-    /// Workers that drive the connections, if the server has threads of its own.
+    /// Workers that drive the connections, if the server has its own threads.
     pub(crate) workers: OnceLock<Vec<WorkerWatch>>,
 }
 
@@ -79,8 +79,7 @@ impl OpenConnections {
         Some(OpenConnection { open: open.clone(), number })
     }
 
-    /// Returns up to `max` connections whose number is above `after`, excluding those that have not reached their
-    /// worker.
+    /// Returns up to `max` connections with numbers above `after`, excluding those that have not reached their worker.
     pub(crate) fn page(&self, after: Option<u64>, max: usize) -> Vec<ListedConnection> {
         let inner = self.inner.lock();
         let next = inner.by_number.range((after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded));

@@ -1,4 +1,4 @@
-//! Packets whose routing is deferred until the outbox has space for their replies.
+//! Deferred packets, which are routed once the outbox has space for their replies.
 
 use crate::account::{Account, READ_BUFFER};
 use crate::{Operation, Packet, PacketId};
@@ -6,8 +6,7 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 
-/// Queue of received packets whose routing is deferred, in order of arrival. Requests of cancelled calls are removed
-/// from the queue.
+/// Queue of deferred packets, in order of arrival. Requests of cancelled calls are removed from the queue.
 #[derive(Default)]
 pub(crate) struct Deferred(Mutex<Option<Box<Queue>>>);
 
@@ -65,7 +64,8 @@ impl Deferred {
         Some(entry)
     }
 
-    /// Returns the index of the oldest request whose operation satisfies `is_short`, if packets may be reordered.
+    /// Returns the index of the oldest request with an operation that satisfies `is_short`, if packets may be
+    /// reordered.
     pub(crate) fn find(&self, is_short: impl Fn(Operation) -> bool) -> Option<usize> {
         let queue = self.0.lock();
         let queue = queue.as_ref().filter(|queue| !queue.stops)?;

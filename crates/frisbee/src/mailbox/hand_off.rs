@@ -1,4 +1,4 @@
-//! Steps of a hand-off that handles request from the driver, and the owner to which a transport is handed off.
+//! Steps of a hand-off that handles request from the driver, and the new owner of a transport.
 
 use crate::debug::opaque_debug;
 use crate::executor::tasks::Job;
@@ -99,7 +99,7 @@ impl HandOffTarget {
         Self(Owner::Apart(Box::new(move |raw, _| take(raw))))
     }
 
-    /// Creates a target from a function whose future runs in the task of the connection.
+    /// Creates a target from a function. Its future runs in the task of the connection.
     pub(crate) fn in_place(take: impl FnOnce(RawTransport) -> AdapterFuture + Send + 'static) -> Self {
         Self(Owner::Adapter(Box::new(take)))
     }

@@ -66,7 +66,7 @@ impl Task {
     }
 }
 
-/// Returns a mailbox whose backlog has reached its limit.
+/// Returns a mailbox with a backlog at its limit.
 fn full() -> loom::sync::Arc<Mailbox> {
     let mailbox = Mailbox::new(u32::MAX, BACKLOG_MAX, account());
     mailbox.write(|outbox| send(outbox, BACKLOG_MAX)).expect("open mailbox should accept the packet");

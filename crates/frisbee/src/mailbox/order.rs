@@ -1,8 +1,8 @@
-//! Orders by which handles close their connection. The driver executes them.
+//! Commands to close a connection, from its handles to its driver.
 
 use crate::CloseReason;
 
-/// Command by which a handle tells the driver to close the connection.
+/// Command to the driver to close the connection.
 #[derive(Clone, Debug)]
 pub(crate) enum Order {
     /// Close the connection as soon as it is idle.

@@ -15,13 +15,13 @@ use std::collections::BTreeMap;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
-/// Time after which an unused permit is revoked. A busy worker polls a woken task within this time. A task that is never
-/// polled costs one permit for this time, once: 10 of the 16 000 calls of 1 ms that 16 permits serve in a second, as
-/// `unpolled_task_delays_one_permit_once` measures.
+/// Time after which an unused permit is revoked. A busy worker polls a woken task within this time. A task that is
+/// never polled blocks one permit for this time, once. `unpolled_task_delays_one_permit_once` measures the cost: 10 of
+/// the 16 000 calls of 1 ms that 16 permits serve in a second.
 pub(crate) const GRANT_TIME: Duration = Duration::from_millis(10);
 
-/// Number of bits by which a task's rank is shifted within its number. The lower bits keep up to 65 536 tasks of the
-/// same rank in order of arrival.
+/// Number of bits below the rank in a task's number. These bits keep up to 65 536 tasks of the same rank in order of
+/// arrival.
 const RANK_SHIFT: u32 = 16;
 
 /// Tasks that wait for permits, in the order of their arrival.
@@ -54,7 +54,7 @@ struct Queue {
     tasks: BTreeMap<u64, Waiting>,
     /// Number of the task that arrived last.
     last: u64,
-    /// Number of waiting tasks to which a permit was granted.
+    /// Number of waiting tasks that were granted a permit.
     granted: usize,
 }
 
@@ -82,7 +82,7 @@ impl PermitPlace {
         self.0 != 0
     }
 
-    /// Returns the rank with which the task has [entered](PermitQueue::enter_at) the queue.
+    /// Returns the rank of a task that has [entered](PermitQueue::enter_at) the queue.
     pub(super) fn rank(&self) -> u64 {
         self.0 >> RANK_SHIFT
     }
@@ -154,7 +154,7 @@ impl PermitQueue {
         self.0.as_ref()?.due()
     }
 
-    /// Revokes granted permits whose time to use them has expired at `now`. The caller must call [`grant`](Self::grant)
+    /// Revokes granted permits that were not used within [`GRANT_TIME`]. The caller must call [`grant`](Self::grant)
     /// afterwards.
     pub fn expire(&mut self, now: Instant) {
         if let Some(queue) = &mut self.0 {

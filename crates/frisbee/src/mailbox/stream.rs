@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 
-/// Maximum length in bytes of the reset reason that a stream keeps for its handles. Otherwise, 256 streams whose
-/// reasons fill a whole packet would use a gigabyte of uncharged memory.
+/// Maximum length in bytes of the reset reason that a stream keeps for its handles. Otherwise, 256 streams with reasons
+/// as long as a packet would use a gigabyte of uncharged memory.
 const RESET_TEXT_MAX: usize = 4 * 1024;
 
 /// Memory in bytes that is charged for a stream opened by the peer: its state, its table entry, and the task that
@@ -77,14 +77,14 @@ pub enum StreamEnd {
     Reset {
         /// A gRPC status code.
         code: u32,
-        /// Text with which the peer explains the reset.
+        /// The peer's explanation of the reset.
         message: String,
     },
     /// The peer has reset the stream, and states that no handler has seen any part of it.
     Refused {
         /// A gRPC status code.
         code: u32,
-        /// Text with which the peer explains the reset.
+        /// The peer's explanation of the reset.
         message: String,
     },
     /// Messages of the stream were discarded, because there was not enough memory for them.
@@ -115,7 +115,7 @@ pub(crate) struct ReadBatch {
     /// Flow-control cost of the messages that were read since credit was last granted. Each message costs its length
     /// and a fixed amount.
     pub(crate) cost: u64,
-    /// Amount in bytes by which the memory charge of the messages counted in `cost` exceeds their flow-control cost.
+    /// Memory charge of the messages counted in `cost`, minus their flow-control cost, in bytes.
     surplus: usize,
     /// Value of `cost` at which the reader grants credit for the messages it has read. A reader that has then read
     /// [`READ_AT_ONCE`] also yields to other tasks.
@@ -157,8 +157,8 @@ impl ReadBatch {
     }
 
     /// Takes and resets the counts of the messages read, so that the caller can release their memory and grant credit.
-    /// `window` is the flow-control window of the stream. Returns the flow-control cost of the messages, and the amount
-    /// by which their memory charge exceeds this cost.
+    /// `window` is the flow-control window of the stream. Returns the flow-control cost of the messages, and their
+    /// memory charge minus this cost.
     fn take(&mut self, window: u64) -> (u64, usize) {
         let (cost, surplus) = (std::mem::take(&mut self.cost), std::mem::take(&mut self.surplus));
         self.in_a_row = self.in_a_row.saturating_add(cost);
@@ -346,7 +346,7 @@ impl Messages {
 }
 
 impl StreamShared {
-    /// Creates the state of a stream whose peer has an initial credit of `stream_credit` bytes.
+    /// Creates the state of a stream. The peer starts with a credit of `stream_credit` bytes.
     pub(crate) fn new(
         id: PacketId,
         account: Arc<Account>,
@@ -628,8 +628,8 @@ impl StreamShared {
         }
     }
 
-    /// Moves the received messages to `batch`, whose previous messages must have been consumed. Returns the credit to
-    /// grant for the consumed messages. Completes without messages if no more will arrive.
+    /// Moves the received messages to `batch`. The previous messages of `batch` must have been consumed. Returns the
+    /// credit to grant for the consumed messages. Completes without messages if no more will arrive.
     pub(crate) fn poll_refill(
         &self,
         batch: &mut ReadBatch,

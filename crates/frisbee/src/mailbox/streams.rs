@@ -13,8 +13,7 @@ pub(crate) struct StreamTable {
     streams: Vec<(PacketId, Arc<StreamShared>)>,
     /// Number of open streams that this end has opened.
     opened_here: u32,
-    /// Id at which the search for an unused id starts when this end opens a stream. One more than the id of the stream
-    /// opened last.
+    /// First id to try when this end opens a stream. One more than the id of the stream opened last.
     next: u16,
 }
 

@@ -305,7 +305,7 @@ impl HandlersSession {
 
 opaque_debug!([] HandlersSession, "HandlersSession", |this| unknown = this.unknown);
 
-/// A registered handler, from which an [`Instance`] is created for each connection.
+/// A registered handler. Creates an [`Instance`] for each connection.
 trait Prototype: Send + Sync {
     fn instance(&self) -> Box<dyn Instance>;
 

@@ -49,7 +49,7 @@ struct Mount {
 }
 
 impl Mounts {
-    /// Creates a router on which no other routers are mounted.
+    /// Creates a router without mounted routers.
     pub fn new() -> Self {
         Self::default()
     }
@@ -91,7 +91,7 @@ impl Mounts {
         self
     }
 
-    /// Sets the router for streams whose first packet names no operation. Replaces the previous fallback.
+    /// Sets the router for streams that name no operation in their first packet. Replaces the previous fallback.
     pub fn fallback<R: Router>(mut self, router: R) -> Self {
         let name = std::any::type_name::<R>();
         self.fallback = Some(Mount { range: 0..=0, name, router: Arc::new(Arc::new(router)) });
@@ -110,13 +110,13 @@ impl Mounts {
         !self.mounts.is_empty() && self.find(operation.number()).is_some()
     }
 
-    /// Returns whether there is a fallback router for streams whose first packet names no operation.
+    /// Returns whether there is a fallback router for streams that name no operation in their first packet.
     pub fn has_fallback(&self) -> bool {
         self.fallback.is_some()
     }
 
     /// Returns an error if the operation range of a mounted router overlaps with `range`. `other` returns the name of
-    /// the router to which `range` belongs.
+    /// the router that `range` belongs to.
     pub fn overlap(&self, range: &RangeInclusive<u16>, other: impl FnOnce() -> String) -> Option<MountError> {
         let overlaps = |mount: &&Mount| mount.range.start() <= range.end() && range.start() <= mount.range.end();
         let mount = self.mounts.iter().find(overlaps)?;
@@ -370,8 +370,8 @@ mod tests {
         }
     }
 
-    /// A server must reject routers whose items do not fit into the HELLO. Otherwise it would send no HELLO, and the
-    /// peer would assume that this end does not support the protocol extension.
+    /// A server must reject routers with items that do not fit into the HELLO. Otherwise it would send no HELLO, and
+    /// the peer would assume that this end does not support the protocol extension.
     #[test]
     fn routers_too_large_for_hello_are_reported() {
         let one = Mounts::new().mount(10..20, Verbose);

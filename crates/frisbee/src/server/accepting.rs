@@ -2,7 +2,7 @@
 //!
 //! A server with its own threads accepts on the first of them. That thread also drives the connection unless another
 //! thread has fewer connections, so a connection to an idle server wakes a single thread. Other servers accept in a
-//! task of the runtime, whose threads drive the connections.
+//! task of the runtime, and the runtime's threads drive the connections.
 //!
 //! # Decisions
 //!
@@ -37,7 +37,7 @@ const AT_ONCE: usize = 32;
 /// A listening socket, which is closed when dropped.
 pub(super) struct Listening<L> {
     listener: Arc<Mutex<Option<L>>>,
-    /// Sender whose drop stops the future that accepts connections.
+    /// Dropping this sender stops the future that accepts connections.
     _closed: oneshot::Sender<()>,
 }
 

@@ -84,8 +84,7 @@ impl Registration {
 impl Drop for Registration {
     fn drop(&mut self) {
         let waker = self.queue.state.lock().waiting.remove(&self.key);
-        // Drop the waker after the lock guard, a temporary of the previous statement. A waker's destructor may run
-        // arbitrary code.
+        // Drop the waker only here, where the lock is released, because a waker's destructor may run arbitrary code.
         drop(waker);
     }
 }
@@ -102,8 +101,8 @@ impl Queue {
         let known = QUEUES.lock().get(&id).and_then(Weak::upgrade);
         let queue = match known {
             Some(queue) => queue,
-            // Start the task without the lock, because a runtime that has shut down drops the task immediately, and its
-            // drop takes the lock.
+            // Start the task outside of the lock, because a runtime that has shut down drops the task immediately, and
+            // its drop takes the lock.
             None => {
                 // Two threads may race here and start a queue each. Both work, and later lookups find the one that was
                 // inserted last.
@@ -157,7 +156,7 @@ impl Queue {
     }
 }
 
-/// Guard of a timer queue whose runtime is running. It stops the queue when the runtime shuts down.
+/// Guard that stops a timer queue when its runtime shuts down.
 struct Running {
     queue: Arc<Queue>,
     runtime: runtime::Id,

@@ -14,7 +14,7 @@ thread_local! {
     static IS_REQUESTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns a copy of the settings whose certificate resolver reports requests for a client certificate to
+/// Returns a copy of the settings with a certificate resolver that reports requests for a client certificate to
 /// [`with_use_recorded`].
 pub(super) fn noting(config: Arc<ClientConfig>) -> Arc<ClientConfig> {
     let mut config = Arc::unwrap_or_clone(config);

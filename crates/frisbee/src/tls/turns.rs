@@ -35,7 +35,7 @@ impl Turns {
     /// Waits for a permit.
     ///
     /// # Cancel safety
-    /// Dropping the future passes a permit that it has been granted to the next caller.
+    /// If the future has been granted a permit, dropping it passes the permit to the next caller.
     pub(super) async fn acquire(turns: &Arc<Self>, caller: CallerKey) -> Turn {
         let granted = {
             let mut queue = turns.0.lock();

@@ -1,4 +1,4 @@
-//! Parser of PROXY protocol headers, versions 1 and 2, in which a load balancer states the address of its client:
+//! Parser of PROXY protocol headers, versions 1 and 2. A load balancer states the address of its client in them:
 //! <https://www.haproxy.org/download/3.2/doc/proxy-protocol.txt>. It reads exactly the header, so that the bytes after
 //! it stay unread.
 
@@ -51,8 +51,8 @@ pub(crate) async fn read(io: &mut (impl AsyncRead + Unpin)) -> io::Result<Option
     }
     let mut end = SHORTEST;
     while !line[..end].ends_with(b"\r\n") {
-        // The line end lacks at least two bytes, or one after a carriage return. Read no more, because the header may
-        // end there.
+        // At least two bytes of the line are missing, or one after a carriage return. Read no more than that, because
+        // the header may end there.
         let least = if line[..end].ends_with(b"\r") { 1 } else { 2 };
         let next = line.get_mut(end..end + least).ok_or_else(|| malformed("its line is longer than 107 bytes"))?;
         io.read_exact(next).await?;

@@ -19,8 +19,8 @@ use tokio::runtime::Handle;
 /// Transport of a connection that was handed off, for use with any other protocol.
 ///
 /// Reading first returns the bytes that were received before the hand-off, then those of the transport. The transport
-/// belongs to the tokio runtime on which the server was started or the client has connected. That runtime must run as
-/// long as the transport is used.
+/// belongs to the tokio runtime that started the server or connected the client. That runtime must run as long as the
+/// transport is used.
 ///
 /// Dropping the value closes the transport.
 pub struct RawTransport {
@@ -34,9 +34,9 @@ pub struct RawTransport {
 }
 
 impl RawTransport {
-    /// Creates a transport in `runtime` from `io` and the bytes already read from it. A transport that belongs to
-    /// `runtime` already is not registered again: a socket registered again is not known to be writable, and TLS would
-    /// keep the first bytes until it is flushed.
+    /// Creates a transport in `runtime` from `io` and the bytes already read from it. A transport that already belongs
+    /// to `runtime` is not registered again, because a newly registered socket is not known to be writable, and TLS
+    /// would hold back the first bytes until it is flushed.
     pub(crate) async fn new_in(io: Transport, early: Bytes, runtime: Handle) -> io::Result<Self> {
         if Handle::current().id() == runtime.id() {
             return Ok(Self::with_early(io, early));
@@ -70,7 +70,7 @@ impl RawTransport {
         }
     }
 
-    /// Creates a raw transport from which no bytes have been read. Does not wrap a `RawTransport` again.
+    /// Creates a raw transport without [early](Self::early) bytes. Does not wrap a `RawTransport` again.
     pub(crate) fn whole(io: Transport) -> Self {
         let whole = Self { early: Bytes::new(), io: io.into_io(), traffic: None, pauses: None };
         whole.downcast().map_or_else(|whole| whole, |(wrapped, _)| wrapped)

@@ -19,7 +19,7 @@ pub(crate) struct AbuseAccount {
     /// Number of bytes of useful requests that the peer has sent since its last useless one.
     useful: AtomicU64,
     is_paused: AtomicBool,
-    /// Account of the connection, whose caller keeps the debt after the end of the connection.
+    /// Account of the connection. The caller keeps the debt after the end of the connection.
     account: Arc<Account>,
 }
 

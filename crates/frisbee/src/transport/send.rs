@@ -108,7 +108,7 @@ mod tests {
     use tokio::io::{AsyncWrite, AsyncWriteExt};
     use tokio::net::TcpListener;
 
-    /// Writes to a transport whose sending half is shut down, and asserts that the thread has no pending SIGPIPE.
+    /// Writes to a transport after its sending half was shut down, and asserts that the thread has no pending SIGPIPE.
     async fn expect_no_signal(mut io: impl AsyncWrite + Unpin) {
         let mut broken = SigSet::empty();
         broken.add(Signal::SIGPIPE);

@@ -54,7 +54,7 @@ impl UnixSocket {
         self
     }
 
-    /// Creates a listener from a listening socket whose file belongs to another program.
+    /// Creates a listener from a listening socket. Its socket file belongs to another program.
     pub(crate) fn inherited(listener: std::os::unix::net::UnixListener) -> io::Result<Self> {
         let path = listener.local_addr()?.as_pathname().map(Path::to_owned).unwrap_or_default();
         super::send::disable_signal(&listener);

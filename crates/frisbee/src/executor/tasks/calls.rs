@@ -12,8 +12,8 @@ const FIRST_BITS: u32 = 4;
 /// Pseudo-index of a slot that marks the end of a hash chain.
 pub(super) const END: u32 = u32::MAX;
 
-/// Hash table of the slots whose jobs handle calls. Each chain is a linked list through the slots. There are at least
-/// as many chains as slots.
+/// Hash table of the slots with jobs that handle calls. Each chain is a linked list through the slots. There are at
+/// least as many chains as slots.
 ///
 /// The keys are chosen by the peer. Each connection multiplies them by a secret random number, so that the peer cannot
 /// construct long chains.
@@ -49,7 +49,7 @@ impl Calls {
         let chain = self.chain(call);
         let Some(first) = self.first.get_mut(chain) else { return };
         let next = std::mem::replace(first, index as u32); // At most the number of calls in flight.
-        // If the chain was empty, `next` is `END`, for which `get_mut` returns `None`.
+        // If the chain was empty, `next` is `END`, and `get_mut` returns `None`.
         if let Some(next) = slots.get_mut(next as usize) {
             next.before = index as u32;
         }

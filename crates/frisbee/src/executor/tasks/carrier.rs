@@ -1,7 +1,7 @@
 //! Tasks that are reused for several jobs.
 //!
 //! Creating and dropping a tokio task takes a seventh of the instructions of a call with a pending handler: its memory
-//! is aligned to 128 bytes, for which glibc's malloc has no fast path, and it is added to a list and removed again.
+//! is aligned to 128 bytes, and glibc's malloc has no fast path for this; it is added to a list and removed again.
 //! Therefore, a task that has completed a job waits for the next one.
 
 #[cfg(all(test, frisbee_loom))]
@@ -25,7 +25,7 @@ pub type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
 pub(crate) struct AssignedJob {
     pub(super) job: Job,
     pub(super) slot: JobSlotId,
-    /// Operation whose handler the job runs, or 0 if the job is not a handler.
+    /// Operation that the job handles, or 0 if the job is not a handler.
     pub(super) operation: u16,
     /// Permission to run on the worker. If it is revoked, the job moves to the runtime.
     pub(super) permission: Option<PermissionHandle>,

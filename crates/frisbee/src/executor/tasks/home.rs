@@ -20,8 +20,8 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::runtime::{EnterGuard, Handle, RuntimeFlavor};
 
-/// Minimum duration of a poll to count as long. Applies to polls of jobs, and to polls of the driver in which handlers
-/// run inline.
+/// Minimum duration of a poll to count as long. Applies to polls of jobs, and to polls of the driver that run handlers
+/// inline.
 const LONG: Duration = Duration::from_millis(1);
 
 /// Number of consecutive long polls after which a job moves from the worker to the runtime. More than one, because the
@@ -69,7 +69,7 @@ impl WorkerTaskShared {
         Self { owner, long_polls: 0, is_slow: false }
     }
 
-    /// Enters the caller's runtime, to which sockets and timers of jobs belong.
+    /// Enters the caller's runtime, which owns the sockets and timers of jobs.
     pub(super) fn enter(&self) -> EnterGuard<'_> {
         self.owner.runtime().enter()
     }

@@ -156,7 +156,7 @@ impl TaskPhase {
         self.0.fetch_xor(WOKEN | POLLED, Ordering::AcqRel);
     }
 
-    /// Records the end of a poll after which the future is still pending.
+    /// Records the end of a poll that leaves the future pending.
     fn end(&self) -> AfterPoll {
         let before = self.0.fetch_and(!POLLED, Ordering::AcqRel);
         match before & (WOKEN | OVER) {
@@ -166,7 +166,7 @@ impl TaskPhase {
         }
     }
 
-    /// Records the end of the poll in which the future completed.
+    /// Records the end of the poll that completed the future.
     fn finish(&self) -> AfterPoll {
         // A wake-up during the last poll is overwritten on purpose, because there is nothing left to poll.
         self.0.store(OVER, Ordering::Release);

@@ -1,4 +1,4 @@
-//! Order in which the connections of a multi-threaded tokio runtime run.
+//! Scheduling order of the connections of a multi-threaded tokio runtime.
 //!
 //! # Decisions
 //!
@@ -67,7 +67,7 @@ impl WakeQueue {
         let mut queues = QUEUES.lock();
         let known = queues.iter().find(|(id, _)| *id == runtime.id()).and_then(|(_, queue)| queue.upgrade());
         Some(known.unwrap_or_else(|| {
-            // Remove queues whose last connection has ended, because runtimes may be created and dropped repeatedly.
+            // Remove queues without connections, because runtimes may be created and dropped repeatedly.
             queues.retain(|(_, queue)| queue.strong_count() > 0);
             let new =
                 Arc::new(Self { runtime: runtime.clone(), is_used: AtomicBool::new(false), state: Mutex::default() });

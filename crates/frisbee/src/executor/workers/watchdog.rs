@@ -39,7 +39,7 @@ pub(crate) trait WatchedThread: Send + Sync {
     /// Returns the latest poll of the thread, and whether that poll is still running.
     fn current_poll(&self) -> (PollId, bool);
 
-    /// Returns the connection whose task the thread is polling, or `None` if `poll` is no longer running.
+    /// Returns the connection that the thread is polling, or `None` if `poll` is no longer running.
     fn culprit(&self, poll: PollId) -> Option<Arc<dyn Blocked>>;
 
     /// Returns the total time during which the thread was ready to run but had no processor.
@@ -208,7 +208,7 @@ impl WorkerSample {
     }
 }
 
-/// Operations whose blocked threads have been logged, so that each is logged only once.
+/// Operations that were logged because they blocked a thread, so that each is logged only once.
 #[derive(Default)]
 struct ReportedLines {
     /// Operations that have been logged, sorted by number.

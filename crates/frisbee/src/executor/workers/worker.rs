@@ -156,7 +156,7 @@ pub(super) struct Core {
 }
 
 thread_local! {
-    /// Worker to which the current thread belongs.
+    /// Worker of the current thread.
     static CURRENT: RefCell<Option<Arc<ExecutorShared>>> = const { RefCell::new(None) };
 }
 
@@ -191,7 +191,7 @@ impl Worker {
         Ok(Self(shared))
     }
 
-    /// Returns the runtime to which the worker's sockets and timers belong.
+    /// Returns the runtime of the worker's sockets and timers.
     pub(crate) fn handle(&self) -> &Handle {
         &self.0.runtime
     }
@@ -252,7 +252,7 @@ pub(crate) fn settle(culprit: impl FnOnce() -> Arc<dyn Blocked>) -> Option<Drive
     })
 }
 
-/// Returns the runtime of the worker to which the current thread belongs, if any.
+/// Returns the runtime of the current thread's worker, if any.
 #[cfg(feature = "timer")]
 pub(crate) fn worker_runtime() -> Option<Handle> {
     CURRENT.with_borrow(|current| current.as_ref().map(|shared| shared.runtime.clone()))

@@ -26,7 +26,7 @@ struct World {
     permits: usize,
     now: Instant,
     grants: usize,
-    /// Tasks in the order in which they took a permit or were granted one.
+    /// Tasks in the order of taking a permit or being granted one.
     served: Vec<usize>,
 }
 

@@ -27,7 +27,7 @@ fn job(left: &loom::sync::Arc<Notify>, ends: bool) -> AssignedJob {
     AssignedJob::new(job, JobSlotId { slot: 0, job: 1 }, Placement::Runtime)
 }
 
-/// Spawns a reusable task whose first job has already ended.
+/// Spawns a reusable task that has already ended its first job.
 fn begin(ends: bool) -> (Arc<Carrier>, loom::sync::Arc<Notify>, thread::JoinHandle<()>) {
     let carrier = Carrier::new(false);
     let left = loom::sync::Arc::new(Notify::new());
