@@ -36,7 +36,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Interval at which a blocking close polls whether the connection has closed.
 const CLOSE_INTERVAL: Duration = Duration::from_millis(1);
 
-/// A client whose calls block the calling thread.
+/// A client with calls that block the calling thread.
 ///
 /// Clones and [further clients](Self::client) share the connection and may be used from any number of threads. Dropping
 /// the last of them closes the connection, and blocks for up to 2 s until it is closed.
@@ -135,7 +135,7 @@ impl<M: Message> Iterator for Messages<M> {
 /// The background thread that drives the connection of a blocking client.
 struct BackgroundThread {
     runtime: Handle,
-    /// Sender whose drop stops the background thread. Taken on drop.
+    /// Dropping this sender stops the background thread. Taken on drop.
     running: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }

@@ -77,14 +77,14 @@ pub(crate) struct Calls {
     /// Lower bound of all deadlines in the table. May be earlier than the next deadline, because the call with the
     /// earliest deadline may have ended.
     next_deadline: Option<Instant>,
-    /// Status with which every call fails after the connection has closed.
+    /// Status that every call fails with after the connection has closed.
     ended: Option<Status>,
     /// Wakers to drop after the lock is released: a waker may hold the last reference to a task whose destructor
     /// accesses this table.
     pub(crate) stale: Vec<Waker>,
     /// Number of received packets that matched no call in flight.
     unmatched: u64,
-    /// Number of cancelled calls whose reply has not arrived yet. Their packet ids must not be reused until then.
+    /// Number of cancelled calls without a reply so far. Their packet ids must not be reused until then.
     abandoned: usize,
     /// Maximum number of concurrent calls that the server has announced, once known.
     allowed: Option<usize>,
@@ -293,7 +293,7 @@ impl Calls {
         self.allowed.unwrap_or(CALLS_MAX)
     }
 
-    /// Configures the table for the dialling side, whose peer is a server.
+    /// Configures the table for the end that dials a server.
     // The limit of early calls applies until the server has announced its own limit.
     pub(crate) fn set_dialler(&mut self) {
         self.is_dialler = true;
@@ -453,7 +453,7 @@ impl Calls {
         }
     }
 
-    /// Removes a call whose request was not sent, which frees its slot.
+    /// Removes a call and frees its slot, because its request was not sent.
     pub(crate) fn revoke(&mut self, ticket: CallTicket) {
         let slot = usize::from(ticket.slot);
         if matches!(self.slots[slot].state, State::Timed) {
@@ -498,8 +498,8 @@ impl Calls {
         }
     }
 
-    /// Expires calls whose deadline has passed, adding their callers to `wake`. Returns the time of the next check.
-    /// Called at the end of each poll of the driver.
+    /// Expires calls that have passed their deadline, adding their callers to `wake`. Returns the time of the next
+    /// check. Called at the end of each poll of the driver.
     ///
     /// Deadlines are not sorted, because most calls end long before theirs. When the earliest known deadline is
     /// reached, all calls are examined. If all calls have the same timeout, this happens once per timeout.
@@ -513,8 +513,8 @@ impl Calls {
         self.next_deadline
     }
 
-    /// Ends calls whose deadline has passed, adding their callers to `wake`. Also reports the duration of the measured
-    /// call if that call has ended.
+    /// Ends calls that have passed their deadline, adding their callers to `wake`. Also reports the duration of the
+    /// measured call if that call has ended.
     #[cold]
     fn handle_due(&mut self, now: Instant, wake: &mut Vec<Waker>) {
         if !self.measure_timed(now) {

@@ -74,7 +74,7 @@ fn index(task: task::Id) -> usize {
     number.0 as usize % REMEMBERED_TASKS
 }
 
-/// Enters the runtime on which a timer should run. This is `runtime`, unless it [may be idle](may_be_idle) and the
+/// Enters the runtime that a timer should run on. This is `runtime`, unless it [may be idle](may_be_idle) and the
 /// caller's runtime has timers.
 fn enter(runtime: &Handle) -> Option<EnterGuard<'_>> {
     (!may_be_idle(runtime) || !has_timers()).then(|| runtime.enter())

@@ -78,7 +78,7 @@ pub trait Observer: Send + Sync + 'static {
     fn late_reply(&self) {}
 }
 
-/// A value by which an [`Observer`] identifies a call, such as a timestamp or the index of a span.
+/// A value that an [`Observer`] uses to identify a call, such as a timestamp or the index of a span.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Token(pub u64);
 
@@ -121,7 +121,7 @@ pub struct TranslatedService {
     pub skipped_fields: u64,
 }
 
-/// The side of a call, client or server, on which it is observed.
+/// The side that observes a call: client or server.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum CallSide {
     /// The side that makes the call.
@@ -130,7 +130,7 @@ pub enum CallSide {
     Server,
 }
 
-/// A method whose calls are observed, and the side on which they are observed.
+/// A method with observed calls, and the side that observes them.
 #[derive(Clone, Copy, Debug)]
 pub struct ObservedMethod {
     side: CallSide,
@@ -149,7 +149,7 @@ impl ObservedMethod {
         Self::new(CallSide::Client, *method, CallKind::Unary)
     }
 
-    /// Returns the side on which the calls are observed.
+    /// Returns the side that observes the calls.
     pub fn side(&self) -> CallSide {
         self.side
     }

@@ -65,7 +65,7 @@ macro_rules! serve {
         impl $server {
             /// Serves connections until the future is dropped.
             ///
-            /// Pending handlers run on the runtime in which this is called.
+            /// Pending handlers run on the caller's runtime.
             ///
             /// # Errors
             /// If threads cannot be started. Failures to accept a connection are retried.

@@ -387,7 +387,7 @@ impl<M: Message> Streaming<M> {
         self.deadline.as_ref().is_some_and(|deadline| deadline.deadline() <= Instant::now())
     }
 
-    /// Records on a client the status code with which the server answered the call.
+    /// On a client, records the status code of the server's answer.
     fn handle_answer(&mut self, code: Code) {
         // A success after the first answer contains no new information.
         if std::mem::replace(&mut self.answered, true) && code == Code::Ok {
@@ -408,7 +408,7 @@ impl<M: Message> Streaming<M> {
         prefix::read_trailers(&items).unwrap_or_else(|error| Some(error.of_reply("reply")))
     }
 
-    /// Returns the status with which the stream failed, or `None` if it ended successfully.
+    /// Returns the stream's failure, or `None` if it ended successfully.
     fn broken(&self) -> Option<Status> {
         Some(match (self.close_reason(), &self.end) {
             (StreamEnd::Ended, _) => return None,
@@ -429,7 +429,7 @@ impl<M: Message> Streaming<M> {
     }
 }
 
-/// Returns the status of a call whose stream the peer has reset.
+/// Returns the status of a call after the peer has reset its stream.
 fn reset(code: u32, message: String) -> Status {
     let code = i32::try_from(code).map_or(Code::Unknown, Code::from_i32);
     Status::new(if code == Code::Ok { Code::Unknown } else { code }, message)

@@ -55,7 +55,7 @@ pub enum Error {
     StreamingHandOff(String),
     /// The [wire layout for compat clients](crate::ServerBuilder::compat_layout) cannot be used.
     CompatLayout {
-        /// Full name of the service whose compat layout was configured.
+        /// Full name of the service with the configured compat layout.
         service: String,
         /// Reason why the compat layout cannot be used.
         reason: String,

@@ -14,7 +14,7 @@ pub trait ServerObserver: fmt::Debug + Send + Sync {
     fn event(&self, event: ServerEvent);
 }
 
-/// Event on a connection, from which a load balancer learns how to choose among servers.
+/// Event on a connection that helps a load balancer to choose among servers.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum ServerEvent {
@@ -37,7 +37,7 @@ pub enum ServerEvent {
     /// starting with its first call. If a measured call took at least a millisecond, the next call is measured too.
     /// Otherwise, measuring pauses until [`time_next_call`](crate::picker::Link::time_next_call) is called.
     Timed(Instant),
-    /// A call whose duration was measured has ended.
+    /// A measured call has ended.
     Measured {
         /// Duration of the measured call.
         took: Duration,
@@ -53,7 +53,7 @@ pub enum ServerEvent {
     Overtaken,
 }
 
-/// Outcome of a call whose duration was measured.
+/// Outcome of a measured call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MeasuredEnd {
     /// The server replied.

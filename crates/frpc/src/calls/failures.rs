@@ -9,7 +9,7 @@ pub(crate) fn closed_status(reason: &CloseReason) -> Status {
     Status::unavailable(format!("the connection was lost and the call may have run: {reason}"))
 }
 
-/// Returns the status of a call whose connection closed before it was known whether the server supports the protocol
+/// Returns the status of a call if its connection closed before it was known whether the server supports the protocol
 /// extension. If the server uses another protocol, it cannot have run the call.
 pub(crate) fn closed_early_status(reason: &CloseReason) -> Status {
     match reason.kind() {
@@ -45,7 +45,7 @@ pub(crate) fn takes_no_calls() -> Status {
     Status::unimplemented("the client accepts no calls: it offers no service, or is a compat peer (Go)").not_run()
 }
 
-/// Returns the status of a call whose deadline passed before it was sent.
+/// Returns the status of a call if its deadline passed before it was sent.
 pub(crate) fn out_of_time() -> Status {
     Status::deadline_exceeded("the call was not sent: its deadline had passed").not_run()
 }

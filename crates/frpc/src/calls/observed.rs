@@ -35,7 +35,7 @@ pub(crate) struct ObservedCalls {
     /// Calls that were sent at the same time and answered in the current driver poll, and are therefore counted
     /// together.
     answered: AnsweredBatch,
-    /// Number of replies in this driver poll whose call had already ended.
+    /// Number of replies in this driver poll to calls that had already ended.
     late: u32,
     /// Identity of the call in each slot, for the observer of individual calls. Empty if there is none.
     tracked: Vec<TrackedCall>,
@@ -98,15 +98,15 @@ pub(crate) struct EndedCall {
     pub(crate) tracked: TrackedCall,
 }
 
-/// Replies received in one driver poll whose calls had already ended.
+/// Replies to calls that had already ended, received in one driver poll.
 pub(crate) struct LateReplies {
     observers: Arc<Observers>,
     count: u32,
 }
 
 impl LateReplies {
-    /// Reports the late replies to the observers. Must be called without the lock of the call table, because an
-    /// observer may make calls.
+    /// Reports the late replies to the observers. Must be called outside of the call table's lock, because an observer
+    /// may make calls.
     pub(crate) fn count(self) {
         (0..self.count).for_each(|_| self.observers.late_reply());
     }
@@ -347,14 +347,14 @@ impl Calls {
         }
     }
 
-    /// Removes the observation record of a call whose request was not sent.
+    /// Removes the observation record of a call, because its request was not sent.
     pub(super) fn forget_observed(&mut self, slot: usize) {
         if let Some(record) = self.observed.as_mut().and_then(|observed| observed.records.get_mut(slot)) {
             *record = CallRecord::NOTHING;
         }
     }
 
-    /// Counts a reply whose call had already ended.
+    /// Counts a reply to a call that had already ended.
     pub(super) fn note_late(&mut self) {
         if let Some(observed) = &mut self.observed {
             observed.late += 1;

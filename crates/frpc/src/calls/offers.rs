@@ -55,8 +55,8 @@ impl CalledServices {
         self.last.is_some_and(|last| std::ptr::eq(last, layout))
     }
 
-    /// Returns the layout in which to call a service. If the local peer dialled, also announces the service to the
-    /// remote peer, unless the local HELLO has already named the service.
+    /// Returns the layout for calls to a service. If the local peer dialled, also announces the service to the remote
+    /// peer, unless the local HELLO has already named the service.
     ///
     /// # Errors
     /// If another service uses one of the operation numbers, or if the kind of the peer is unknown, unless the local

@@ -20,7 +20,7 @@ pub(super) struct Timing {
     timed: Option<TimedCall>,
 }
 
-/// The call whose duration is currently being measured.
+/// The call that is currently being measured.
 #[derive(Clone, Copy, Debug)]
 struct TimedCall {
     started: Instant,

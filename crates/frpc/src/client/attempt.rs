@@ -152,7 +152,7 @@ impl RareEnding {
 }
 
 impl SentCall {
-    /// Returns the status of a call whose deadline has passed.
+    /// Returns the status of a call that has passed its deadline.
     fn expired(&self) -> Status {
         let expired = expired(self.method);
         match self.link.calls.with(|calls| calls.server) {
@@ -244,7 +244,7 @@ impl<B> InFlight<B> {
 }
 
 impl<B: Message> InFlight<B> {
-    /// Returns the result of a call that failed or whose reply was not decoded in place.
+    /// Returns the result of a call that failed, or decodes its reply if that was not done in place.
     #[cold]
     fn finish(&self, ending: RareEnding) -> Result<Response<B>, Box<Failure>> {
         let call = &self.call;

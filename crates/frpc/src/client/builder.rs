@@ -265,7 +265,7 @@ impl ChannelBuilder {
         self
     }
 
-    /// Sets the maximum number of attempts of a unary call whose method is declared idempotent in the schema
+    /// Sets the maximum number of attempts of a unary call. Applies to methods that the schema declares idempotent
     /// (`idempotency_level`). The number includes the first attempt and [hedged](Self::hedge_after) ones; 1 disables
     /// retries, and 0 counts as 1. Defaults to 2. Attempts that were not sent do not count. All other calls are sent at
     /// most once.
@@ -280,8 +280,8 @@ impl ChannelBuilder {
     }
 
     /// Sets the time after which a call without a reply is hedged: it is also sent to a second server, the first reply
-    /// is used, and the other attempt is cancelled. Applies only to unary calls whose method is declared idempotent in
-    /// the schema (`idempotency_level`), because both servers may run the call. Disabled by default.
+    /// is used, and the other attempt is cancelled. Applies only to unary calls of methods that the schema declares
+    /// idempotent (`idempotency_level`), because both servers may run the call. Disabled by default.
     ///
     /// At most 2 % of these calls are hedged. Each hedge also takes one retry from the budget described at
     /// [`attempts_max`](Self::attempts_max), which limits the additional load on overloaded servers. The 99th
@@ -307,7 +307,7 @@ impl ChannelBuilder {
     /// call was sent, the client sends a PING. If nothing is received within `timeout` after the PING, the client closes
     /// the connection and its calls fail. Defaults to 310 s and 20 s.
     ///
-    /// Many gRPC servers close connections on which they receive more than one PING in five minutes. Set a shorter
+    /// Many gRPC servers close a connection when they receive more than one PING on it in five minutes. Set a shorter
     /// interval only for servers that are known to allow it.
     #[cfg(feature = "grpc")]
     pub fn grpc_keepalive(mut self, interval: Duration, timeout: Duration) -> Self {

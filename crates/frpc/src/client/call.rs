@@ -58,7 +58,7 @@ pub struct PendingCall<'a> {
     pub(crate) trace: Option<&'a TraceContext>,
     /// Token of the call's observer, if the call table reports the end of the call.
     pub(crate) observer: Option<Token>,
-    /// Link on which another attempt of this call is already in flight.
+    /// Link that another attempt of this call already uses.
     pub(crate) avoid: Option<&'a Arc<Link>>,
 }
 

@@ -1,4 +1,4 @@
-//! The channel, on which a client makes calls. The channel replaces lost connections.
+//! The channel that a client makes calls on. The channel replaces lost connections.
 
 use crate::api::hand_off::HandOffSlot;
 use crate::api::middleware::{CallKind, Chain};
@@ -26,10 +26,10 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
-/// A channel to a server, on which any number of calls can be made concurrently over one connection.
+/// A channel to a server. Any number of calls can be made on it concurrently, over one connection.
 ///
-/// Calls may be made and polled on any thread, even outside of a tokio runtime. The runtime in which the channel was
-/// created must still exist.
+/// Calls may be made and polled on any thread, even outside of a tokio runtime. The runtime that the channel was
+/// created in must still exist.
 ///
 /// Clones share the connection. If the number of calls in flight reaches 16 384 or the limit of the server, further
 /// calls wait. A connection is replaced when it is lost or its server begins to shut down. Unsent calls are then sent
@@ -97,7 +97,7 @@ impl Layers {
 
 pub(crate) struct ChannelShared {
     pub(crate) picker: Arc<dyn Picker>,
-    /// Retry budget, to which each successful call adds a tenth of a retry.
+    /// Retry budget. Each successful call adds a tenth of a retry.
     pub(crate) retries: AttemptBudget<10>,
     /// Time without a reply after which an idempotent call is also sent to a second server.
     pub(crate) hedge_after: Option<Duration>,
@@ -148,8 +148,8 @@ impl Channel {
         }
     }
 
-    /// Creates a channel whose unary calls request a hand-off, and the slot that receives the transport if the handler
-    /// accepts; see [`hand_off`](crate::hand_off). Streaming calls are not affected.
+    /// Creates a channel for unary calls that request a hand-off, and the slot that receives the transport if the
+    /// handler accepts; see [`hand_off`](crate::hand_off). Streaming calls are not affected.
     ///
     /// ```no_run
     /// # async fn open(channel: frpc::Channel) -> Result<(), frpc::Status> { Ok(()) }
@@ -242,7 +242,7 @@ impl Channel {
         poll()
     }
 
-    /// Returns a copy of the channel whose layers have been modified by `change`.
+    /// Returns a copy of the channel with layers modified by `change`.
     pub(crate) fn with(&self, change: impl FnOnce(&mut Layers)) -> Self {
         let mut layers = self.layers.as_deref().cloned().unwrap_or_default();
         change(&mut layers);

@@ -33,7 +33,7 @@ const PAUSE_FIRST: Duration = Duration::from_millis(20);
 /// Upper bound of the delay between connection attempts.
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 
-/// Minimum lifetime of a connection on which no call was answered. If the server closes such a connection earlier, the
+/// Minimum lifetime of a connection without an answered call. If the server closes such a connection earlier, the
 /// attempt counts as failed. Equal to the longest delay, so that such a server is not dialled more often than one that
 /// does not listen.
 const LASTS_MIN: Duration = PAUSE_MAX;

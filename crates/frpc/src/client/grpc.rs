@@ -150,7 +150,7 @@ pub(crate) enum GrpcRequests {
     Stream(Pin<Box<dyn Stream<Item = Result<Bytes, Status>> + Send>>),
 }
 
-/// Replies of a call whose response head has arrived.
+/// Replies of a call after its response head has arrived.
 pub(crate) struct GrpcReplies {
     call: Call,
     head: Head,

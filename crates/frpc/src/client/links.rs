@@ -1,4 +1,4 @@
-//! Connections to one server, at most one of which is current.
+//! Connections to one server. At most one of them is current.
 //!
 //! # Decisions
 //!

@@ -167,8 +167,8 @@ impl PendingCall<'_> {
         self.method.idempotent
     }
 
-    /// Returns the link on which another attempt of this call is in flight. The picker should choose another server or
-    /// fail the call.
+    /// Returns the link that another attempt of this call uses. The picker should choose another server or fail the
+    /// call.
     pub fn avoid(&self) -> Option<&Arc<Link>> {
         self.avoid
     }

@@ -31,7 +31,7 @@ const BACKOFF_MAX: Duration = Duration::from_secs(1);
 /// State of a call's attempts, which determines whether the call is retried.
 #[derive(Default)]
 pub(crate) struct Attempts {
-    /// Number of failed attempts whose request was sent.
+    /// Number of failed attempts that have sent their request.
     failed: u32,
     /// Status of an earlier attempt that the server may have run. Takes precedence over the status `Unavailable` of a
     /// later attempt.
@@ -209,7 +209,7 @@ impl Channel {
 struct CallProgress {
     method: &'static Method,
     until: Option<Instant>,
-    /// Start of waiting for a connection, from which the reconnect timeout is measured.
+    /// Start of waiting for a connection. The reconnect timeout counts from it.
     since: Option<tokio::time::Instant>,
     token: Token,
     trace: Option<TraceContext>,

@@ -338,7 +338,7 @@ struct OpenDeadlines {
     open_until: Option<Instant>,
 }
 
-/// An open stream of a call, on which its requests are sent.
+/// An open stream for the requests of a call.
 struct OpenedStream {
     sender: StreamSender,
     replies: Replies,
@@ -494,13 +494,13 @@ fn time_left(until: Option<Instant>) -> Option<Duration> {
     until.map(|until| until.saturating_duration_since(clock::now()))
 }
 
-/// Returns the status of a call whose stream was opened but whose request could not be sent.
+/// Returns the status of a call if its stream was opened but its request could not be sent.
 fn not_delivered() -> Status {
     let text = "not sent: the request waited until the deadline for credit of its stream or room on the connection";
     Status::deadline_exceeded(text).not_run()
 }
 
-/// Returns the status of a call whose stream could not be opened in time.
+/// Returns the status of a call if its stream could not be opened in time.
 fn not_opened() -> Status {
     let text = "not sent: the limit of open streams or of unsent bytes was reached until the deadline";
     Status::deadline_exceeded(text).not_run()

@@ -134,7 +134,7 @@ enum Obstacle {
 }
 
 impl Obstacle {
-    /// Returns the status of a call whose deadline passed before it could be sent.
+    /// Returns the status of a call if its deadline passed before it could be sent.
     fn into_status(self) -> Status {
         let text = match self {
             Self::Slots => "not sent: the limit of calls in flight was reached until the deadline",

@@ -20,7 +20,7 @@ pub(crate) struct InlineRuns {
     polled: bool,
     /// Whether handlers are currently spawned as tasks.
     is_apart: bool,
-    /// Number of consecutive driver polls in which inline handlers took too long.
+    /// Number of consecutive driver polls with inline handlers that took too long.
     long_batches: u32,
     /// Backoff that determines how long handlers are spawned as tasks before they are polled inline again.
     apart: Penalty,

@@ -160,7 +160,7 @@ impl ServiceOffer {
         }
     }
 
-    /// Returns the local layout and the compat clients' layout of each service for which they differ.
+    /// Returns the local layout and the compat clients' layout of each service if they differ.
     pub(crate) fn compat_pairs(&self) -> impl Iterator<Item = (&'static Layout, &'static Layout)> {
         let own = |theirs: &&'static Layout| self.table.layouts.iter().find(|own| own.service == theirs.service);
         let pairs = self.compat.iter().filter_map(move |theirs| Some((*own(theirs)?, *theirs)));
@@ -351,7 +351,7 @@ macro_rules! offering_setters {
             /// responses and streamed messages. Defaults to 100, as in implementations of Protocol Buffers.
             ///
             /// A request that exceeds the limit fails with [`InvalidArgument`](crate::Code::InvalidArgument), and a
-            /// call whose response exceeds it fails with [`Internal`](crate::Code::Internal). The connection stays
+            /// call with a response beyond it fails with [`Internal`](crate::Code::Internal). The connection stays
             /// open.
             ///
             /// The value is clamped to the range from 1 to 200. The default stack of a thread suffices for 200 levels

@@ -94,8 +94,8 @@ impl Session {
         }
     }
 
-    /// Returns the status with which a call to this operation number fails because of the peer's layouts, or `None` if
-    /// the call is permitted.
+    /// Returns the status of calls to this operation number if they fail because of the peer's layouts, or `None` if
+    /// they are permitted.
     pub(crate) fn refused(&self, operation: u16) -> Option<Status> {
         match self.layouts.as_ref()?.find(operation)? {
             PeerMethod::Refused(status) => Some(status),
@@ -103,7 +103,7 @@ impl Session {
         }
     }
 
-    /// Returns the status with which the access rules reject a packet for a mounted router, or `None` if they allow it.
+    /// Returns the status of a packet for a mounted router if the access rules reject it, or `None` if they allow it.
     pub(crate) fn denied(&self, operation: u16) -> Option<Status> {
         self.rules.as_ref()?.admit_mounted(operation).err()
     }

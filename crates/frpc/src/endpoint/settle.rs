@@ -67,8 +67,8 @@ impl Endpoint {
     }
 }
 
-/// Completes calls with the replies received in one poll of the driver, and expires calls whose deadline has passed.
-/// Returns the earliest deadline of the remaining calls.
+/// Completes calls with the replies received in one poll of the driver, and expires calls that have passed their
+/// deadline. Returns the earliest deadline of the remaining calls.
 #[inline(always)]
 pub(super) fn settle(
     calls: &CallTable,

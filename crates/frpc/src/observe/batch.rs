@@ -78,7 +78,7 @@ pub trait BatchObserver: Any + Send + Sync {
         let _ = is_connected;
     }
 
-    /// Reports a new channel whose calls are observed.
+    /// Reports a new channel with observed calls.
     fn channel(&self, servers: ChannelServers) {
         let _ = servers;
     }

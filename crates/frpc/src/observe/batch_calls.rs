@@ -1,5 +1,5 @@
-//! Observation of incoming unary calls. Most calls are answered in the driver poll in which they arrive, so that they
-//! all take the same time. They are counted together at the end of the poll.
+//! Observation of incoming unary calls. Most calls arrive and are answered in the same driver poll, so that they all
+//! take the same time. They are counted together at the end of the poll.
 
 use crate::observe::TraceContext;
 use crate::observe::observers::{CallSizes, CallStart, MethodObserver, ObservedCall, Observers, nanos};
@@ -84,7 +84,7 @@ impl BatchCalls {
         self.calls.get() == 0 && self.others.borrow().is_empty()
     }
 
-    /// Reports the calls answered in this driver poll, each of which took `nanos` nanoseconds.
+    /// Reports the calls answered in this driver poll, assuming that each took `nanos` nanoseconds.
     pub(crate) fn flush(&self, nanos: u64) {
         let calls = self.calls.take();
         if calls > 0 {

@@ -14,7 +14,7 @@ pub(crate) struct Observers {
     pub(crate) observer: Option<Arc<dyn Observer>>,
 }
 
-/// A method whose calls are observed.
+/// A method with observed calls.
 #[derive(Clone)]
 pub(crate) struct MethodObserver {
     pub(crate) observers: Arc<Observers>,
@@ -78,7 +78,7 @@ impl Observers {
         self.batches.as_ref().map(|batches| batches.register(about))
     }
 
-    /// Reports `calls` completed calls of a method, each of which took `nanos` nanoseconds.
+    /// Reports `calls` completed calls of a method that each took `nanos` nanoseconds.
     pub(crate) fn ended(&self, row: u32, code: Code, calls: u64, nanos: u64) {
         if let Some(batches) = &self.batches {
             batches.ended(row, code, calls, nanos);

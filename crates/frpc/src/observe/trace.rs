@@ -67,7 +67,7 @@ impl TraceContext {
         self.flags & Self::SAMPLED != 0
     }
 
-    /// Returns whether the context was received from a peer, in which case its values are untrusted.
+    /// Returns whether the context was received from a peer. If so, its values are untrusted.
     pub fn is_remote(&self) -> bool {
         self.is_remote
     }

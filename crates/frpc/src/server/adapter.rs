@@ -168,7 +168,7 @@ impl AdapterMethod {
     /// and does not count against a rate limit. Used to list the methods that are available to a client.
     ///
     /// # Errors
-    /// The status with which a call would be rejected: [`Unauthenticated`](crate::Code::Unauthenticated) or
+    /// The status that a call would be rejected with: [`Unauthenticated`](crate::Code::Unauthenticated) or
     /// [`PermissionDenied`](crate::Code::PermissionDenied).
     pub fn check_access(&self, metadata: &Metadata) -> Result<(), Status> {
         let guard = self.served().guard(self.methods.caller.rules.as_ref());
@@ -367,7 +367,7 @@ impl AdapterCaller {
 struct InProgress {
     caller: Arc<AdapterCaller>,
     is_stream: bool,
-    /// Runtime in which the handler runs.
+    /// Runtime of the handler.
     runtime: Handle,
     /// Observation of the call. Boxed because few calls are observed.
     observed_call: Option<Box<ObservedCall>>,

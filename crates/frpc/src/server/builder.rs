@@ -95,9 +95,9 @@ forwarded_setters! { ServerBuilder:
     /// [`frisbee::ServerBuilder::silent_max`].
     silent_max(count: usize);
 
-    /// Requires every connection to start with a PROXY protocol header (version 1 or 2), in which a load balancer
-    /// states the address of its client. Calls, logs and memory limits use this address. Disabled by default. **Only
-    /// the load balancer may have access to the port**; see [`frisbee::ServerBuilder::proxy_protocol`].
+    /// Requires every connection to start with a PROXY protocol header (version 1 or 2). A load balancer states the
+    /// address of its client in it. Calls, logs and memory limits use this address. Disabled by default. **Only the
+    /// load balancer may have access to the port**; see [`frisbee::ServerBuilder::proxy_protocol`].
     proxy_protocol();
 
     /// Sets how long the server still accepts connections after a shutdown has begun. Defaults to zero. During this
@@ -105,11 +105,10 @@ forwarded_setters! { ServerBuilder:
     /// choosing this server before its socket closes; see [`frisbee::ServerBuilder::drain_delay`].
     drain_delay(time: Duration);
 
-    /// Sets the maximum duration of a graceful shutdown, after which remaining connections are closed. Defaults to 20
-    /// s.
+    /// Sets the maximum duration of a graceful shutdown. Remaining connections are then closed. Defaults to 20 s.
     shutdown_timeout(timeout: Duration);
 
-    /// Sets the maximum age of connections, after which they are drained. The actual age varies randomly by up to 10 %.
+    /// Sets the maximum age of connections. Older ones are drained. The actual age varies randomly by up to 10 %.
     /// Unlimited by default.
     ///
     /// No call is lost: the client makes new calls on a new connection, and the old one closes when its calls have

@@ -73,7 +73,7 @@ pub(crate) trait StreamingMethod: Send + Sync {
     /// Adds a message format to the method. Returns `false` if the format is for other message types.
     fn add_format(&mut self, format: Box<dyn Any>) -> bool;
 
-    /// Serves a call for which a native or compat peer has opened a stream.
+    /// Serves a call that a native or compat peer has opened a stream for.
     fn open(&self, opened: AcceptedStream<'_>);
 
     /// Calls the handler within its middleware, with messages encoded in this format. Returns `None` if the method does

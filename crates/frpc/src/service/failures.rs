@@ -10,12 +10,12 @@ use std::any::Any;
 use std::sync::LazyLock;
 use std::time::Instant;
 
-/// Returns the status of a call whose deadline has passed at the server.
+/// Returns the status of a call if its deadline has passed at the server.
 pub(crate) fn caller_gone() -> Status {
     Status::deadline_exceeded("the deadline of the call has passed")
 }
 
-/// Returns the status of a call whose client ended its sending side without sending a request.
+/// Returns the status of a call if its client ended its sending side without sending a request.
 pub(crate) fn no_message() -> Status {
     Status::invalid_argument("the request has no message")
 }
@@ -25,7 +25,7 @@ pub(crate) fn abandoned() -> Status {
     Status::cancelled("cancelled by the caller")
 }
 
-/// Returns the status of a call whose handler panicked. Logs the panic message, which is not sent to the peer.
+/// Returns the status of a call if its handler panicked. Logs the panic message, which is not sent to the peer.
 pub(crate) fn panicked(panic: &(dyn Any + Send), method: Method, connection: &Connection) -> Status {
     static LINES: LazyLock<LogLimit> = LazyLock::new(LogLimit::default);
     note_panic(connection);
@@ -64,16 +64,16 @@ pub(crate) fn takes_too_much(connection: &Connection, memory: usize) -> bool {
     is_too_much
 }
 
-/// Returns the status of a call whose authorization has expired.
+/// Returns the status of a call if its authorization has expired.
 pub(crate) fn expired() -> Status {
     Status::unauthenticated("the token has expired: get a new one")
 }
 
-/// Function that returns the status of a call whose time limit has passed.
+/// Function that returns the status of a call after its time limit has passed.
 pub(crate) type LateStatus = fn() -> Status;
 
-/// Returns the time limit of a call and the status with which the call fails after it. The limit is the call's deadline
-/// or the expiry of its authorization, whichever is earlier.
+/// Returns the time limit of a call and its status after that. The limit is the call's deadline or the expiry of its
+/// authorization, whichever is earlier.
 pub(crate) fn end_of_time(deadline: Option<Instant>, expires: Option<Instant>) -> Option<(Instant, LateStatus)> {
     let ends = [deadline.map(|at| (at, caller_gone as LateStatus)), expires.map(|at| (at, expired as _))];
     ends.into_iter().flatten().min_by_key(|(at, _)| *at)

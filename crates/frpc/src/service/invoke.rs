@@ -52,7 +52,7 @@ pub(crate) enum ReplyTo<'a> {
         operation: Operation,
         outbox: &'a mut Outbox,
     },
-    /// Returns the reply to an adapter, whose caller uses another protocol. If the handler is ready immediately, its
+    /// Returns the reply to an adapter. The caller uses another protocol. If the handler is ready immediately, its
     /// encoded response is appended to `out`.
     Adapter {
         out: &'a mut Vec<u8>,
@@ -79,7 +79,7 @@ pub(crate) enum AdapterOutcome {
     Pending(PendingHandler),
 }
 
-/// A call whose handler has returned pending.
+/// A call with a pending handler.
 pub(crate) struct PendingHandler {
     pub(crate) work: Pin<Box<dyn Future<Output = Result<Response<Bytes>, Status>> + Send>>,
     /// Memory in bytes charged for the request until its handler has completed.

@@ -81,7 +81,7 @@ const CONTESTED: u16 = u16::MAX;
 /// Value of [`Claim::method`] for an operation number that exists only in the local layout of the service.
 const NO_METHOD: u16 = u16::MAX;
 
-/// Maximum number of a peer's services whose layouts may differ from the local ones.
+/// Maximum number of a peer's services with layouts that differ from the local ones.
 const SERVICES_MAX: usize = 1024;
 
 /// A service that the peer calls or offers in a wire layout that differs from the local one.
@@ -470,7 +470,7 @@ impl LayoutState {
 }
 
 impl PeerService {
-    /// Creates a service of a compat peer, whose layout is known from the configuration.
+    /// Creates a service of a compat peer. Its layout is known from the configuration.
     fn compat(own: &'static Layout, theirs: &Layout, caller: Caller) -> Self {
         let layout = match ServicePlans::compat(own, theirs, caller) {
             _ if own.fingerprint == theirs.fingerprint => LayoutState::Renumbered(own),

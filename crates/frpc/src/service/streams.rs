@@ -40,7 +40,7 @@ const CLOSED_AT_ONCE_MAX: usize = 4096;
 /// Delay before the stream of a long call is closed, equal to the longest wait in Go.
 const CLOSED_LATER: Duration = Duration::from_secs(5);
 
-/// Server side of a streaming call, on which its requests are received and its responses are sent.
+/// Server side of a streaming call, which receives its requests and sends its responses.
 #[derive(Clone, Copy)]
 pub(crate) struct ReceivedStream<'a> {
     pub(crate) sender: &'a StreamSender,
@@ -150,7 +150,7 @@ where
     run(caller, call, placement, work);
 }
 
-/// A streaming call whose handler is running.
+/// A streaming call with a running handler.
 struct RunningCall {
     name: Method,
     id: PacketId,

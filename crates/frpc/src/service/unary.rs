@@ -406,7 +406,7 @@ impl MethodState {
             *body = compressed::decompressed(mem::take(body), compressed::REQUEST, by, self.reading.decompresses)?;
         }
         if let Some(translation) = &self.translation {
-            // Check the length before the translation, whose cost grows with it.
+            // Check the length first, because the cost of the translation grows with it.
             body::check_length(body.len(), self.reading.length_max())?;
             translation.count_call();
             translation.read(body, translated, compressed::REQUEST, by, self.reading.nesting)?;
@@ -418,13 +418,13 @@ impl MethodState {
         Ok(is_slow)
     }
 
-    /// Returns the executor on which a handler continues that was polled inline and is pending.
+    /// Returns where a handler continues that was polled inline and is pending.
     fn placement(&self) -> Placement {
         let operation = self.about.method().operation;
         self.permission.clone().map_or(Placement::Runtime, |permission| Placement::Home(operation, permission))
     }
 
-    /// Replies to a native call whose handler completed immediately.
+    /// Replies to a native call after its handler completed immediately.
     #[inline(always)]
     fn answer<B: EncodeBody>(
         &self,
@@ -443,7 +443,7 @@ impl MethodState {
         self.end(caller, code(&result), Some((outbox, before)));
     }
 
-    /// Replies to a hand-off request whose handler completed immediately.
+    /// Replies to a hand-off request after its handler completed immediately.
     #[cold]
     fn answer_hand_off<B: EncodeBody>(
         &self,
@@ -463,7 +463,7 @@ impl MethodState {
         }
     }
 
-    /// Replies to a call whose handler panicked.
+    /// Replies to a call after its handler panicked.
     fn answer_panic(&self, panic: &(dyn Any + Send), started: StartedHandler<'_>, reply: ReplyTo<'_>) -> ServeProgress {
         let StartedHandler { caller, is_slow, .. } = started;
         let status = panicked(panic, *self.about.method(), &caller.connection);

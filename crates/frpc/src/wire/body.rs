@@ -64,7 +64,7 @@ impl From<Flags> for Writing<'_> {
     }
 }
 
-/// Maximum length of a body whose lists and maps have the default memory limit [`CONTAINER_MEMORY_MAX`]. Equal to the
+/// Maximum length of a body if its lists and maps have the default memory limit [`CONTAINER_MEMORY_MAX`]. Equal to the
 /// default maximum body size.
 const USUAL_MAX: usize = frisbee::BODY_MAX as usize;
 
@@ -101,8 +101,7 @@ impl DecodeOptions {
         self.length_max
     }
 
-    /// Creates a decoder whose long values share the memory of `body`. Fails if `body` is longer than its method
-    /// accepts.
+    /// Creates a decoder. Long values share the memory of `body`. Fails if `body` is longer than its method accepts.
     #[inline]
     pub(crate) fn shared(self, body: &Bytes) -> Result<Decoder<'_>, Status> {
         let decoder = Decoder::shared(body).with_nesting(self.nesting);

@@ -31,10 +31,10 @@ pub(crate) const ZSTD: u8 = 1;
 /// decompression bombs, so senders do not compress messages that would exceed it.
 const RATIO_MAX: usize = 256;
 
-/// Configuration of which outgoing calls a client or server compresses.
+/// Selects the outgoing calls that a client or server compresses.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct CompressedMethods {
-    /// Sorted names of the services and methods whose outgoing calls are compressed.
+    /// Sorted names of the services and methods with compressed outgoing calls.
     called: Vec<(String, String)>,
 }
 
@@ -156,7 +156,7 @@ fn decompress(body: &[u8], by: &Connection, decompresses: bool) -> Result<Bytes,
     inflate(frame, length, by)
 }
 
-/// Decompresses a frame whose message has at most `length` bytes. The memory is charged to the connection before
+/// Decompresses a frame to a message of at most `length` bytes. The memory is charged to the connection before
 /// decompression starts.
 #[cfg(feature = "zstd")]
 fn inflate(frame: &[u8], length: usize, by: &Connection) -> Result<Bytes, CompressionError> {

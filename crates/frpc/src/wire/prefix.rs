@@ -124,7 +124,7 @@ impl PrefixError {
         .not_run()
     }
 
-    /// Returns the status of a call whose reply has an invalid prefix.
+    /// Returns the status of a call if its reply has an invalid prefix.
     #[cold]
     pub(crate) fn of_reply(self, what: &str) -> Status {
         Status::internal(self.text(what))
@@ -313,7 +313,7 @@ fn put_trace(buffer: &mut Vec<u8>, trace: &TraceContext) {
     buffer.extend_from_slice(&prefix);
 }
 
-/// Fast path: returns the trace context of a body whose prefix contains nothing else.
+/// Fast path: returns the trace context of a body if its prefix contains nothing else.
 pub(crate) fn trace_alone(body: &[u8]) -> Option<TraceContext> {
     TraceContext::from_bytes(body.get(..TRACE_ALONE_LEN)?.strip_prefix(&TRACE_ALONE)?)
 }

@@ -314,7 +314,7 @@ impl Translation {
         self.plans.outgoing.translate(root, body, out, limits).map(|translated| self.count_skipped(translated.skipped))
     }
 
-    /// Counts a call whose messages are translated.
+    /// Counts a call with translated messages.
     pub(crate) fn count_call(&self) {
         self.plans.counts.calls.fetch_add(1, Ordering::Relaxed);
     }

@@ -143,7 +143,7 @@ impl<T> PooledCall<T> {
         Some(self.outermost.as_mut()?.as_mut().outermost())
     }
 
-    /// Starts a call whose request message is already stored.
+    /// Starts a call. Its request message must already be stored.
     fn enter(
         &mut self,
         mut last: Box<InnermostCall>,

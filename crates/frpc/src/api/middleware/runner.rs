@@ -64,7 +64,7 @@ pin_project_lite::pin_project! {
     }
 }
 
-/// Creates a slot for the futures that `make` returns, whose type cannot be named.
+/// Creates a slot for the futures that `make` returns. Their type cannot be named.
 fn slot<M, G, F>(middleware: Arc<M>, make: G) -> Pin<Box<RunnerSlot>>
 where
     M: Middleware,

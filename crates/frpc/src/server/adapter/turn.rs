@@ -88,7 +88,7 @@ pub enum AdapterCall {
     InProgress(AdapterTask),
 }
 
-/// A call whose handler is still running. Dropping it cancels the call.
+/// A call with a handler that is still running. Dropping it cancels the call.
 pub struct AdapterTask<T = ()>(pub(super) JoinHandle<T>);
 
 impl<T> Future for AdapterTask<T> {

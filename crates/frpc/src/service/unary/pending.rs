@@ -246,13 +246,13 @@ async fn with_deadline<B>(
     }
 }
 
-/// Sends the reply to a native call whose handler continues as a task.
+/// Sends the reply to a native call after its handler has continued as a task.
 pub(super) struct Answer {
     task: Task,
     call: AnsweredCall,
 }
 
-/// A native call whose handler continues as a task. Kept small because it is moved several times.
+/// A native call with a handler that continues as a task. Kept small because it is moved several times.
 struct AnsweredCall {
     id: PacketId,
     operation: Operation,
