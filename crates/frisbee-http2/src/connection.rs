@@ -96,8 +96,8 @@ pub struct Connection {
     role: Role,
     is_local: bool,
     streams_max: usize,
-    /// Initial flow-control window of new streams, as announced in SETTINGS. `stream_window` is the size to which the
-    /// window of a stream is restored when bytes of its body are consumed.
+    /// Initial flow-control window of new streams, as announced in SETTINGS. The window of a stream is restored to
+    /// `stream_window` when bytes of its body are consumed.
     initial_window: u32,
     stream_window: u32,
     reply_timeout: Duration,
@@ -128,7 +128,8 @@ pub struct Connection {
     scheduler: Scheduler,
     /// Total length in bytes of the queued bodies of all streams.
     queued: usize,
-    /// Streams for which [`Connection::poll_writable`] returned `false`. An event is reported when they can send.
+    /// Streams that wait because [`Connection::poll_writable`] returned `false`. An event is reported when they can
+    /// send.
     waiting: VecDeque<StreamKey>,
 
     abuse: Abuse,

@@ -23,7 +23,7 @@ macro_rules! codes {
 }
 
 codes! {
-    /// Graceful shutdown, or reset of a request whose body is not needed.
+    /// Graceful shutdown, or reset of a request because its body is not needed.
     NO_ERROR = 0;
     /// Protocol violation without a more specific code.
     PROTOCOL_ERROR = 1;

@@ -9,7 +9,7 @@ use bytes::Bytes;
 pub enum Event {
     /// Head of a request or response. [`Connection::head`](crate::Connection::head) returns it until the next event.
     Head {
-        /// Stream to which the message belongs. At a server, this is a new stream.
+        /// Stream of the message. At a server, this is a new stream.
         stream: StreamKey,
         /// Whether the message ends with its head, so that it has no body or trailers.
         is_end: bool,
@@ -17,7 +17,7 @@ pub enum Event {
     /// Part of a body. After processing it, call [`Connection::consume`](crate::Connection::consume), which returns
     /// flow-control credit to the peer.
     Data {
-        /// Stream to which the body belongs.
+        /// Stream of the body.
         stream: StreamKey,
         /// Received bytes of the body. May be empty at the end of the message.
         data: Bytes,
@@ -26,7 +26,7 @@ pub enum Event {
     },
     /// Trailers, which end a message. [`Connection::head`](crate::Connection::head) returns them until the next event.
     Trailers {
-        /// Stream to which the trailers belong.
+        /// Stream of the trailers.
         stream: StreamKey,
     },
     /// The peer has reset a stream, or the stream has failed because of an error. The stream's key is no longer valid.
@@ -36,8 +36,8 @@ pub enum Event {
         /// Reason for the reset. After [`ErrorCode::REFUSED_STREAM`], the request may be retried.
         code: ErrorCode,
     },
-    /// A stream for which [`Connection::poll_writable`](crate::Connection::poll_writable) has returned `false` can send
-    /// again.
+    /// A stream can send again after [`Connection::poll_writable`](crate::Connection::poll_writable) has returned
+    /// `false`.
     Writable {
         /// Key of the stream that can send.
         stream: StreamKey,

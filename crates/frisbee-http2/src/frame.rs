@@ -80,8 +80,8 @@ pub(crate) fn number(payload: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(payload.try_into().ok()?))
 }
 
-/// Returns the field block of a HEADERS frame, without padding and priority. Also returns the id of the stream on which
-/// this stream depends, if any.
+/// Returns the field block of a HEADERS frame, without padding and priority. Also returns the id of the stream that
+/// this stream depends on, if any.
 pub(crate) fn block(head: FrameHead, payload: &[u8]) -> Result<(&[u8], Option<u32>), ConnectionError> {
     const TOO_SHORT: ConnectionError = ConnectionError::frame_size("HEADERS frame is too short for its flags");
     let (mut rest, mut padding) = (payload, 0);

@@ -2,10 +2,10 @@
 //!
 //! # Decisions
 //!
-//! All costs are charged to a single allowance, [`Config::abuse_rate`](frisbee_core::Config::abuse_rate), to which
-//! useful bytes add. Separate rate limits of resets or PINGs would disconnect legitimate peers: gRPC clients reset
-//! calls at their deadlines, and grpc-go sends a PING per round trip while it measures a link. Reading from a peer that
-//! exceeds its allowance is paused, and a peer that keeps exceeding it is disconnected.
+//! All costs are charged to a single allowance, [`Config::abuse_rate`](frisbee_core::Config::abuse_rate). Useful bytes
+//! add to it. Separate rate limits of resets or PINGs would disconnect legitimate peers: gRPC clients reset calls at
+//! their deadlines, and grpc-go sends a PING per round trip while it measures a link. Reading from a peer that exceeds
+//! its allowance is paused, and a peer that keeps exceeding it is disconnected.
 
 use crate::error::ConnectionError;
 use frisbee_core::{AbuseLimiter, Bucket, cost};

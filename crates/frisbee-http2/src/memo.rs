@@ -1,4 +1,4 @@
-//! Cache of received heads. Identical blocks need not be decompressed and validated again.
+//! Cache of received heads. This saves decompressing and validating identical blocks again.
 //!
 //! # Decisions
 //!

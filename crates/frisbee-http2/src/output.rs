@@ -17,7 +17,7 @@ pub(crate) const GATHERED_MIN: usize = 16 * 1024;
 /// frame headers is below 0.1 %. The turns of 40 streams take 6 s at 200 kB/s, and 0.1 s at 100 Mbit/s.
 pub(crate) const QUANTUM: usize = 32 * 1024;
 
-/// Number of written bytes at the front of the output buffer after which they are removed.
+/// Minimum number of written bytes at the front of the output buffer before they are removed.
 const COMPACTED_MIN: usize = 64 * 1024;
 
 /// Maximum unused part of a long reply's buffer, as a fraction of the reply's length (1/4).
@@ -47,7 +47,7 @@ impl Output {
         self.framed.capacity().saturating_add(self.body_len)
     }
 
-    /// Returns the buffer to which frames are appended.
+    /// Returns the buffer for further frames.
     pub(crate) fn framed(&mut self) -> &mut Vec<u8> {
         &mut self.framed
     }

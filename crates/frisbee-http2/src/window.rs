@@ -39,8 +39,8 @@ impl SendWindow {
 /// grant, because each grant costs a write and wakes the peer.
 const REST_MAX: u32 = 1 << 20;
 
-/// Receive window of a stream: the number of bytes that the peer may still send, and the number of received bytes whose
-/// credit has not been returned.
+/// Receive window of a stream: the number of bytes that the peer may still send, and the number of received bytes that
+/// were not credited back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StreamWindow {
     available: u32,
@@ -70,8 +70,8 @@ impl StreamWindow {
         self.extend_to(size.saturating_sub(self.held), size)
     }
 
-    /// Like [`consume`](Self::consume), for a body of which the peer will send `rest` more bytes. Grants all of them at
-    /// once, or the next [`REST_MAX`].
+    /// Like [`consume`](Self::consume), for a body with `rest` bytes that the peer has yet to send. Grants all of them
+    /// at once, or the next [`REST_MAX`].
     pub(crate) fn consume_part(&mut self, count: usize, rest: usize) -> Option<u32> {
         self.held = self.held.saturating_sub(u32::try_from(count).unwrap_or(u32::MAX));
         let rest = u32::try_from(rest).unwrap_or(u32::MAX).min(REST_MAX);

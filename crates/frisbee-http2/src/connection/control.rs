@@ -16,7 +16,7 @@ const DEBUG_MAX: usize = 256;
 impl Connection {
     pub(super) fn handle_settings(&mut self, head: FrameHead, payload: &[u8]) -> Result<(), ConnectionError> {
         if head.has(flag::ACK) {
-            // Charge an ACK for which no SETTINGS frame is outstanding, because it is useless.
+            // Charge an ACK without an outstanding SETTINGS frame, because it is useless.
             if self.acknowledged_by.take().is_none() {
                 self.abuse.charge(head.size(), cost::FRAME);
             }

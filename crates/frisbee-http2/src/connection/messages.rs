@@ -21,7 +21,7 @@ pub(super) struct Block {
     pub(super) bytes: Vec<u8>,
 }
 
-/// A DATA frame whose payload has been received only partially.
+/// A DATA frame with a payload that has been received only partially.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DataFrame {
     stream: StreamKey,
@@ -34,7 +34,7 @@ pub(super) struct DataFrame {
     length: u32,
 }
 
-/// Message to which a field block belongs, which determines how the fields are validated.
+/// Message of a field block. It determines how the fields are validated.
 #[derive(Clone, Copy)]
 enum Target {
     New,
@@ -95,7 +95,7 @@ impl Connection {
         Ok(Step::Progress)
     }
 
-    /// Determines the message to which a field block belongs.
+    /// Determines the message that a field block belongs to.
     fn target(&mut self, id: u32, is_end: bool) -> Result<Target, ConnectionError> {
         if let Some(number) = self.streams.find(id) {
             let Some(slot) = self.streams.slot(number) else { return Ok(Target::Discarded) };
@@ -399,8 +399,8 @@ impl Connection {
         }
     }
 
-    /// Like [`consume`](Self::consume), for a body of which the peer will send `rest` more bytes. Grants credit for the
-    /// rest in few frames, and none beyond it.
+    /// Like [`consume`](Self::consume), for a body with `rest` bytes that the peer has yet to send. Grants credit for
+    /// the rest in few frames, and none beyond it.
     pub fn consume_part(&mut self, stream: StreamKey, count: usize, rest: usize) {
         if let Some(slot) = self.streams.get_mut(stream).filter(|slot| slot.state.may_receive())
             && let Some(credit) = slot.receive.consume_part(count, rest)
@@ -409,7 +409,7 @@ impl Connection {
         }
     }
 
-    /// Sets the size to which stream windows are restored when bytes are consumed. Reduces the windows, for example,
+    /// Sets the size that stream windows are restored to when bytes are consumed. Reduces the windows, for example,
     /// while memory is short. The minimum is 64 KiB. New streams start with the configured window.
     pub fn set_stream_window(&mut self, size: u32) {
         self.stream_window = size.clamp(frame::WINDOW_INITIAL, frame::WINDOW_MAX);

@@ -166,8 +166,8 @@ impl Connection {
     }
 
     /// Sends a complete response: head, message and trailers. `message` appends the body. If the body fits into one
-    /// frame and the windows, it is appended directly to the output. A longer body is sent from the buffer to which it
-    /// was appended. Neither is copied. If `message` returns `false`, nothing is sent.
+    /// frame and the windows, it is appended directly to the output. A longer body is sent from its own buffer. Neither
+    /// is copied. If `message` returns `false`, nothing is sent.
     ///
     /// # Errors
     ///
@@ -462,8 +462,8 @@ impl Connection {
         }
     }
 
-    /// Ends the message of a stream whose queue is empty, with its trailers or with an empty DATA frame. Does nothing
-    /// if more data may follow.
+    /// Ends the message of a stream with an empty queue, with its trailers or with an empty DATA frame. Does nothing if
+    /// more data may follow.
     fn end_queue(&mut self, stream: StreamKey) {
         let Some(slot) = self.streams.get_mut(stream) else { return };
         let (id, Some(queue)) = (slot.id, slot.queue.take()) else { return };
@@ -500,8 +500,8 @@ fn move_body(queue: &mut SendQueue, mut length: usize, output: &mut Output) {
 }
 
 impl Connection {
-    /// Resets finished responses for which the client has granted hardly any credit since the last check. Does nothing
-    /// until the next check is due.
+    /// Resets finished responses if the client has granted hardly any credit since the last check. Does nothing until
+    /// the next check is due.
     pub(super) fn check_replies(&mut self, now: Instant) {
         let Some(at) = self.replies_checked_at else { return };
         if now < at {
