@@ -72,7 +72,7 @@ use tokio::time::{Sleep, sleep_until};
 /// reset, which may destroy the last reply. Same as for native clients.
 pub const LINGER: Duration = Duration::from_secs(1);
 
-/// A transport whose operations fail with [`TimedOut`](io::ErrorKind::TimedOut) if the peer reads too slowly; see
+/// A transport that fails with [`TimedOut`](io::ErrorKind::TimedOut) if the peer reads too slowly; see
 /// [`Config::write_timeout`]. It also enforces a minimum receive rate if the reader reports the end of each message.
 #[derive(Debug)]
 pub struct AdapterDriver<T> {

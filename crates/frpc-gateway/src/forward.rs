@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 pub use fields::ForwardFields;
 
-/// A backend to which calls are forwarded. [`service`](Self::service) creates its services, which are added to the
+/// A backend that calls are forwarded to. [`service`](Self::service) creates its services, which are added to the
 /// server of a gateway.
 ///
 /// Deadlines, metadata, traces and cancellation of a call are forwarded to the backend. The backend's metadata, status

@@ -1,8 +1,8 @@
-//! The Model Context Protocol, in which agents list and call selected methods as tools.
+//! The Model Context Protocol. Agents list and call selected methods as tools.
 //!
 //! `mcp/settings.rs` has the builder, and `mcp/tools.rs` the list of tools with the schemas of `mcp/schema.rs`.
-//! `mcp/params.rs` parses and checks requests, and `mcp/reply.rs` encodes results. Messages and calls are handled by
-//! [`json_rpc`](crate::json_rpc), whose session calls the tools. `mcp/http.rs` is the Streamable HTTP endpoint, and
+//! `mcp/params.rs` parses and checks requests, and `mcp/reply.rs` encodes results. Messages and calls are handled by a
+//! session of [`json_rpc`](crate::json_rpc), which calls the tools. `mcp/http.rs` is the Streamable HTTP endpoint, and
 //! `mcp/in_flight.rs` tracks calls that another request may cancel.
 //!
 //! Two generations of the protocol are supported. Until 2025-11-25, a client starts with `initialize`. From 2026-07-28,

@@ -77,7 +77,7 @@ fn of_node(node: &str) -> Option<IpAddr> {
     node.parse().ok().or_else(with_port).or_else(bracketed).map(|address: IpAddr| address.to_canonical())
 }
 
-/// Maximum number of clients of a proxy's connection whose contexts are kept for their next requests.
+/// Maximum number of clients per connection of a proxy that keep their contexts for further requests.
 #[cfg(feature = "http")]
 const CLIENTS_MAX: usize = 64;
 

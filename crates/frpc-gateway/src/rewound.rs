@@ -1,4 +1,4 @@
-//! A transport from which the start of a protocol has already been read.
+//! A transport that returns bytes again that have already been read from it.
 
 use bytes::{Buf as _, BytesMut};
 use std::io::{self, IoSlice};

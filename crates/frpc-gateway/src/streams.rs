@@ -215,7 +215,7 @@ pub(crate) struct EncodedReplies {
     late_trailers: Option<LateTrailers>,
     protocol: Protocol,
     encoding: Compression,
-    /// gRPC trailers to be sent in a frame of their own.
+    /// gRPC trailers to be sent in a separate frame.
     last: Option<HeaderMap>,
     has_ended: bool,
     /// Context of the client's connection, for memory charges. `None` for responses without messages.

@@ -60,7 +60,7 @@ pub fn accept(key: &[u8]) -> String {
     upgrade::accept(key)
 }
 
-/// Serves a WebSocket connection whose binary messages carry native frames.
+/// Serves a WebSocket connection that carries native frames in binary messages.
 async fn serve_frames(transport: RewoundTransport<RawTransport>, context: &AdapterContext) {
     let stops = context.clone();
     let goodbye = move || if stops.is_stopping() { CloseCode::GOING_AWAY } else { CloseCode::NORMAL };

@@ -30,7 +30,7 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 const FORWARDED_PROTO: &str = "x-forwarded-proto";
 const FORWARDED: &str = "forwarded";
 
-/// Header fields in which a proxy describes the client, such as `x-forwarded-for`.
+/// Header fields with a proxy's description of the client, such as `x-forwarded-for`.
 const OF_PROXIES: [&str; 6] =
     [FORWARDED_FOR, FORWARDED_PROTO, FORWARDED, "x-real-ip", "x-forwarded-host", "x-forwarded-port"];
 

@@ -173,8 +173,8 @@ pub(crate) fn text(value: &str) -> Result<Option<Cow<'_, str>>, DecodeError> {
     Reader::new(value.as_bytes(), &Options::new())?.string("string").map(Some)
 }
 
-/// A request in its most common form, for which there is a fast parser: the id is an integer or a string, the id and
-/// the method have no escapes, the params are an object or array, and there are no other members.
+/// A request in its most common form, with a fast parser: the id is an integer or a string, the id and the method have
+/// no escapes, the params are an object or array, and there are no other members.
 ///
 /// The params are only checked for balanced brackets and terminated strings.
 #[derive(Debug, PartialEq)]

@@ -30,7 +30,7 @@ const VERSION_MARKER: &[u8] = &[0xe0, 0x01, 0x00, 0xea];
 /// digits, which takes quadratic time.
 const INTEGER_MAX: usize = 16;
 
-/// Limits of the JSON text to which an Ion message is converted.
+/// Limits of the JSON text that an Ion message is converted to.
 #[derive(Clone, Copy, Debug)]
 struct IonLimits {
     bytes: usize,

@@ -79,7 +79,7 @@ struct Inner {
     backlog_max: usize,
     /// Whether methods can be called by name. False for sessions that offer only tools.
     takes_methods: bool,
-    /// Status with which new calls are rejected. `None` while calls are accepted.
+    /// Status that new calls are rejected with. `None` while calls are accepted.
     refusal: Option<Status>,
     #[cfg(feature = "mcp")]
     tools: Option<Box<tools::ToolSession>>,

@@ -142,7 +142,7 @@ pub(crate) async fn answer(
     Outcome::Whole(Answer::new(400, JSON, out))
 }
 
-/// Context in which the MCP endpoint handles one HTTP request.
+/// Context of one HTTP request to the MCP endpoint.
 struct McpEndpoint<'a> {
     gateway: &'a Gateway,
     mcp: &'a Arc<Mcp>,

@@ -77,7 +77,7 @@ pub(super) fn root(message: &str, schemas: &Schemas, side: Side) -> Root {
     }
 }
 
-/// Returns the schema of an object whose member `items` is a list of messages.
+/// Returns the schema of an object with a list of messages as its member `items`.
 pub(super) fn list(message: &str, schemas: &Schemas) -> String {
     let schema = find(message, schemas).unwrap_or("{}");
     with_member("items", &format!(r#"{{"type":"array","items":{schema}}}"#), schema, schemas, Side::Output)

@@ -38,7 +38,7 @@ pub(crate) enum ResultShape {
     Items,
 }
 
-/// Tools of a server, in the order in which they were selected.
+/// Tools of a server, in the order of their selection.
 pub(crate) struct Tools {
     list: Vec<Tool>,
     by_name: HashMap<Box<str>, usize>,
@@ -118,8 +118,8 @@ impl Tools {
         self.list.get(*self.by_name.get(name)?)
     }
 
-    /// Appends at most `max` tools, starting with index `from`, for which `is_open` returns true. Returns the start
-    /// index of the next page, if any.
+    /// Appends at most `max` tools, starting with index `from`. Skips tools if `is_open` returns `false`. Returns the
+    /// start index of the next page, if any.
     pub(crate) fn put_page(
         &self,
         out: &mut Vec<u8>,

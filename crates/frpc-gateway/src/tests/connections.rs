@@ -151,7 +151,7 @@ async fn half_closed_hyper_client_gets_response() {
     }
 }
 
-/// Calls `Recite` and shuts down writing. Returns the response and the time after which the stream ended.
+/// Calls `Recite` and shuts down writing. Returns the response and the duration of the stream.
 async fn recite_half_closed(kind: &str, name: &str) -> (String, Duration) {
     let (host, _) = Host::served();
     let gateway = Gateway::new().http(Http::new().connect().grpc());

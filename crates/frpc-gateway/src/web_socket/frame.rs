@@ -148,10 +148,10 @@ pub(crate) struct Decoder {
     /// Received bytes of an incomplete frame header, and their number.
     head: [u8; HEAD_MAX],
     have: u8,
-    /// Frame whose payload is being received, and the number of missing payload bytes.
+    /// Frame with an incomplete payload, and the number of missing payload bytes.
     frame: Option<Head>,
     missing: u64,
-    /// Type of the message whose frames are being received.
+    /// Type of the message that is being received.
     message: Option<Kind>,
     /// Size in bytes of the current message, including the whole current frame.
     length: u64,
@@ -185,7 +185,7 @@ impl Decoder {
         &self.control
     }
 
-    /// Returns whether the peer has sent CLOSE, after which it must not send anything.
+    /// Returns whether the peer has sent CLOSE. It must not send anything afterwards.
     pub(crate) fn has_closed(&self) -> bool {
         self.has_closed
     }

@@ -451,7 +451,7 @@ mod tests {
         }
     }
 
-    /// Handler whose reply is delayed.
+    /// Handler with a delayed reply.
     struct Late(Pin<Box<tokio::time::Sleep>>, Option<Vec<u8>>);
 
     impl MessageHandler for Late {

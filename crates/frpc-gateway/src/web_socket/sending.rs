@@ -37,7 +37,7 @@ pub(crate) struct FrameSender {
     has_closed: bool,
 }
 
-/// Data frame whose header was sent and whose payload is incomplete.
+/// Data frame with a sent header and an incomplete payload.
 #[derive(Clone, Copy, Debug)]
 struct OpenFrame {
     head: [u8; HEAD_MAX],

@@ -1,4 +1,4 @@
-//! Parser of the binary Ion encoding, in which each value is preceded by its kind and length.
+//! Parser of the binary Ion encoding. Each value is preceded by its kind and length.
 
 use super::output::{Container, JsonOutput};
 use super::symbols::SYMBOL_TABLE;
@@ -255,7 +255,7 @@ impl<'a> ByteRange<'a> {
         Ok(significant.iter().fold(0, |value, byte| value << 8 | u128::from(*byte)))
     }
 
-    /// Decodes all bytes as an integer whose first bit is the sign.
+    /// Decodes all bytes as an integer with its sign in the first bit.
     fn coefficient(&self) -> Result<(bool, u128)> {
         let [first, rest @ ..] = self.rest() else { return Ok((false, 0)) };
         let rest_of = Self { at: self.end - rest.len(), ..*self };

@@ -55,8 +55,8 @@ impl Date {
 /// Number of minutes in a day.
 pub(super) const MINUTES: i64 = 24 * 60;
 
-/// Converts a timestamp of Ion text to ISO 8601, in which a date has no trailing `T`. Returns `None` if the timestamp
-/// is invalid.
+/// Converts a timestamp of Ion text to ISO 8601, where a date has no trailing `T`. Returns `None` if the timestamp is
+/// invalid.
 pub(super) fn iso(text: &str) -> Option<&str> {
     let (date, time) = match text.split_once('T') {
         Some((date, time)) => (date, time),

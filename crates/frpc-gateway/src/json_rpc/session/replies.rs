@@ -78,7 +78,7 @@ impl Inner {
         reply::failure(out, id, status);
     }
 
-    /// Handles a request whose method name starts with `rpc.`.
+    /// Handles a request for a method named `rpc.…`.
     pub(super) fn handle_reserved(
         &mut self,
         request: &Request<'_>,

@@ -26,8 +26,7 @@ use tokio::task::AbortHandle;
 /// continuously while the handler keeps up.
 const ITEMS_FIRST: u32 = 16;
 
-/// Number of consumed items after which the client is granted new credit, so that one notification covers several
-/// items.
+/// Number of consumed items before the client is granted new credit, so that one notification covers several items.
 const ITEMS_EACH: u32 = ITEMS_FIRST / 2;
 
 /// Maximum number of bytes of response items buffered per stream. A single item may exceed it. The handler's stream is

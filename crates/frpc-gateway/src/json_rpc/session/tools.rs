@@ -52,7 +52,7 @@ impl Session {
         session
     }
 
-    /// Handles an MCP request whose params were parsed and checked.
+    /// Handles an MCP request after its params were parsed and checked.
     pub(crate) fn handle_mcp(
         &mut self,
         request: &Request<'_>,
@@ -360,7 +360,7 @@ impl Inner {
         }
     }
 
-    /// Appends the result of a tool whose stream has ended, with the messages collected in `call`.
+    /// Appends the result of a tool after its stream has ended, with the messages collected in `call`.
     fn put_tool(
         &mut self,
         out: &mut Vec<u8>,

@@ -86,7 +86,7 @@ async fn failure_of_stream_follows_its_messages() {
     recite(&front(greeter(&to_native(&backend))).await).await;
 }
 
-/// A greeter whose streams have metadata but no messages.
+/// A greeter that answers streams with metadata but no messages.
 struct Mute;
 
 impl Greeter for Mute {
