@@ -24,7 +24,7 @@ use crate::schema::patterns::{OptionPath, Target};
 /// * `Message` or `Message.field`, without a leading dot, matches every path with this suffix;
 /// * `.` matches the whole schema.
 ///
-/// Cargo shows a warning for an option whose path matches no suitable element.
+/// Cargo shows a warning for an option if its path matches no suitable element.
 ///
 /// # Examples
 ///

@@ -89,7 +89,7 @@ impl Plan {
         self.operations.get(file.name()).into_iter().flatten().map(Vec::as_slice)
     }
 
-    /// Returns the wire layouts of all services for which the build generates code.
+    /// Returns the wire layouts of all services that the build generates code for.
     pub fn layouts(&self) -> &[Layout] {
         &self.layouts
     }

@@ -249,7 +249,7 @@ pub fn full_name(package: &str, name: &str) -> String {
     if package.is_empty() { name.to_owned() } else { format!("{package}.{name}") }
 }
 
-/// Returns the full names of all types to which the fields and methods of a file refer.
+/// Returns the full names of all types that the fields and methods of a file refer to.
 pub(crate) fn type_names(file: &FileDescriptorProto) -> Vec<&str> {
     let mut names = Vec::new();
     walk(file, &mut |item, _, _| match item {

@@ -16,7 +16,7 @@ use crate::generate::prost_code::{ProstAttribute, generics};
 use crate::generate::utf8_bytes::{message_of, prost_path, shares_strings};
 use crate::schema::Index;
 
-/// Kind of a message field or member of a oneof whose encoding must keep negative zeros.
+/// Kind of a message field or member of a oneof that must keep negative zeros when encoded.
 #[derive(Clone, Copy, PartialEq)]
 enum Value {
     /// A singular float, with or without presence.

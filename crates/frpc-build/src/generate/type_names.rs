@@ -20,8 +20,9 @@ pub(crate) type TypeNames = HashMap<String, String>;
 /// Renamed enum values. Each entry is the name in the descriptors for prost-build and the name in the schema.
 pub(crate) type ValueNames = Vec<(String, String)>;
 
-/// Renames types and enum values in `files` whose Rust names are taken, by appending a number. If an enum and a message
-/// would have the same name, the message is renamed, because the names of enum variants depend on the name of the enum.
+/// Renames types and enum values in `files` by appending a number if their Rust names are taken. If an enum and a
+/// message would have the same name, the message is renamed, because the names of enum variants depend on the name of
+/// the enum.
 pub(crate) fn make_distinct(
     files: &mut [FileDescriptorProto],
     externs: &Externs,

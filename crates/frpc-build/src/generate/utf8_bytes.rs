@@ -62,13 +62,13 @@ pub(crate) fn share_strings(items: &mut [Item], index: &Index<'_>, paths: &[Stri
     Ok(())
 }
 
-/// Returns whether a type has fields in which `String` was replaced with `Utf8Bytes`, given the attributes of the type.
-/// prost cannot derive `Debug` for such a type.
+/// Returns whether `String` was replaced with `Utf8Bytes` in fields of a type, given the attributes of the type. prost
+/// cannot derive `Debug` for such a type.
 pub(crate) fn shares_strings(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| prost_path(attribute).is_some_and(|path| path.starts_with(PROST)))
 }
 
-/// Returns the name and descriptor of the message to which a Rust type belongs, given the attributes of the type. A
+/// Returns the name and descriptor of the message that a Rust type represents, given the attributes of the type. A
 /// struct represents the message itself. The enum of a oneof belongs to the message that declares the oneof.
 pub(crate) fn message_of<'a>(attributes: &[Attribute], index: &'a Index<'_>) -> Option<(&'a str, &'a DescriptorProto)> {
     let name = marker(attributes)?;

@@ -75,7 +75,7 @@ struct Lines {
     decode: Vec<TokenStream>,
     /// Field initializers of the struct expression that the decoder returns.
     result: Vec<TokenStream>,
-    /// Indexes of the oneofs for which the view already has a field. Further members of these oneofs add no field.
+    /// Indexes of the oneofs that the view already has a field for. Further members of these oneofs add no field.
     oneofs: HashSet<usize>,
 }
 

@@ -14,7 +14,7 @@ use crate::schema::externs::Externs;
 use crate::schema::parse::MISSING_SYNTAX;
 use crate::schema::{Index, OPERATION_FIRST, Schema, is_map_entry, location, options, tag, within};
 
-/// Checks all files for which code is generated, and the files whose types they use.
+/// Checks all files that code is generated for, and the files with types that they use.
 pub(crate) fn check(schema: &Schema, index: &Index<'_>, externs: &Externs) -> Result<(), Error> {
     let mut files = schema.files.iter().filter(|file| schema.is_used(file));
     files.try_for_each(|file| Checker { schema, index, externs, file }.file())

@@ -42,27 +42,27 @@ pub(crate) const OWN_FILES: [(&str, &str); 2] = [
 /// Tensor messages that frpc implements by hand, with their Rust paths.
 const OWN: [(&str, &str); 2] = [(".frpc.Tensor", "::frpc::tensor::Tensor"), (".frpc.Image", "::frpc::tensor::Image")];
 
-/// The crate that defines a type for which no code is generated.
+/// The crate that defines a type, so that no code is generated for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// A crate named by `extern_path`, which must implement the codec of the type.
     User,
-    /// prost-types, to which prost-build maps the type. polyglot implements its codec.
+    /// prost-types. prost-build maps the type to it. polyglot implements its codec.
     ProstTypes,
     /// frpc-tensor, which frpc re-exports as `tensor`.
     Frpc,
 }
 
-/// Protobuf paths of types for which no code is generated, and the options that concern types.
+/// Protobuf paths of types that other crates define, and the options that concern types.
 #[derive(Debug, Default)]
 pub(crate) struct Externs {
     /// Paths passed to `extern_path`, with a leading dot.
     pub(crate) user: Vec<String>,
-    /// Message encoding for which codecs are generated.
+    /// Message encoding that codecs are generated for.
     pub(crate) codec: Codec,
     /// Paths of strings that are generated as `Utf8Bytes`.
     pub(crate) utf8_bytes: Vec<String>,
-    /// Paths of messages for which a constant with their wire layout is generated.
+    /// Paths of messages that get a constant with their wire layout.
     pub(crate) message_layouts: Vec<String>,
     /// Whether to generate views, which borrow from the received body instead of copying.
     pub(crate) views: bool,

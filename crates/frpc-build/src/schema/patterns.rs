@@ -1,4 +1,4 @@
-//! The paths with which options select parts of the schema, and warnings for paths without a match.
+//! The paths that options select parts of the schema with, and warnings for paths without a match.
 //!
 //! Without the warnings, an option would silently ignore a path that is misspelled or that selects another kind of
 //! item.
@@ -115,7 +115,7 @@ impl Named {
         }
     }
 
-    /// Adds a field under all paths with which options select it. Some options select a oneof member by a path with the
+    /// Adds a field under all paths that options select it with. Some options select a oneof member by a path with the
     /// oneof, such as `Order.payment.card`. Others select it by a path without the oneof, such as `Order.card`.
     /// prost-build selects bytes in the values of a map by a path that ends in `value`, such as `Order.value`.
     fn add_field(&mut self, name: &str, message: &DescriptorProto, field: &FieldDescriptorProto) {

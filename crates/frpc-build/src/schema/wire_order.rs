@@ -10,7 +10,7 @@ use prost_types::{DescriptorProto, FieldDescriptorProto};
 use crate::schema::Index;
 
 impl Index<'_> {
-    /// Returns the fields of a message in the order in which the Polyglot codec encodes them.
+    /// Returns the fields of a message in the encoding order of the Polyglot codec.
     pub fn in_wire_order<'m>(&self, message: &'m DescriptorProto) -> Vec<&'m FieldDescriptorProto> {
         let mut fields: Vec<&FieldDescriptorProto> = message.field.iter().collect();
         // The sort is stable and keeps the declaration order within each group.
