@@ -194,8 +194,8 @@ macro_rules! map {
                 Ok(())
             }
 
-            /// Decodes the key-value pairs in the order in which they were encoded. If a key occurs several times, the
-            /// last value wins.
+            /// Decodes the key-value pairs in the order of their encoding. If a key occurs several times, the last
+            /// value wins.
             #[inline]
             fn decode(from: &mut Decoder<'_>) -> Result<$map<K, C::Target>, DecodeError> {
                 let $len = from.map(K::KIND, C::KIND)?;

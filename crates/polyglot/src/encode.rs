@@ -59,7 +59,7 @@ type Copy = fn(&[u8]) -> Bytes;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// The encoding of the Go implementation, in which an absent field is encoded as its default value.
+    /// The encoding of the Go implementation. An absent field is encoded as its default value.
     #[default]
     Flat,
     /// An encoding that preserves field presence. An absent `optional` field is encoded as nil. A oneof is encoded at
@@ -411,7 +411,7 @@ impl<'a> Encoder<'a> {
         varint::write(self.out, Kind::Any.byte(), u64::from(member));
     }
 
-    /// Returns the current position in the output, to which [`rewind`](Self::rewind) can return after an error.
+    /// Returns the current position in the output, so that [`rewind`](Self::rewind) can return to it after an error.
     #[inline]
     pub(crate) fn mark(&self) -> OutputMark {
         OutputMark {

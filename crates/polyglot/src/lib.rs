@@ -4,7 +4,7 @@
 //! never causes a panic, a stack overflow, or the allocation of more memory than the [limits](crate#limits) permit.
 //! Framing, connections and calls are not part of this crate.
 //!
-//! The crate has three layers, each of which can be used on its own:
+//! The crate has three layers, and each can be used on its own:
 //!
 //! * [`Encoder`] and [`Decoder`] write and read single values: one method per [`Kind`].
 //! * [`Codec`] is implemented by Rust types that can be fields, [`Fields`] by generated messages. [`Message`] is a

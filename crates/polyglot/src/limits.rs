@@ -76,8 +76,8 @@ pub const CONTAINER_MEMORY_MAX: usize = 64 << 20;
 /// Copying 16 KiB costs 180 ns within the cache and more outside of it.
 pub const BULK_MIN: usize = 16 << 10;
 
-/// Minimum length in bytes of strings for which a [`copying`](crate::Encoder::copying) encoder makes a separate copy
-/// instead of growing its buffer.
+/// Minimum length in bytes of strings that a [`copying`](crate::Encoder::copying) encoder copies separately instead of
+/// growing its buffer.
 ///
 /// A buffer that has grown for a long string must be kept or shrunk. Growing and shrinking large buffers returns memory
 /// to the system, which is slow. Buffers up to this size can be kept.

@@ -168,8 +168,8 @@ impl<'a, V: View<'a>> View<'a> for List<'a, V> {
     }
 }
 
-/// A view of a map that borrows from the input. It contains all pairs in the order in which they were encoded,
-/// including those with duplicate keys.
+/// A view of a map that borrows from the input. It contains all pairs in the order of their encoding, including those
+/// with duplicate keys.
 #[derive(Clone, Copy, Default)]
 pub struct Map<'a, K, V> {
     pairs: List<'a, Pair<K, V>>,

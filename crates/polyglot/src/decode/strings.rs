@@ -2,8 +2,8 @@
 
 use crate::limits::BULK_MIN;
 
-/// Size in bytes of the chunks in which a long string is validated and copied. The source and destination of a chunk
-/// fit into an L1 cache of 32 KiB.
+/// Size in bytes of chunks when a long string is validated and copied. The source and destination of a chunk fit into
+/// an L1 cache of 32 KiB.
 const COPIED_AT_ONCE: usize = 16 * 1024;
 
 /// Validates that `content` is UTF-8 and copies it into a `String`.

@@ -69,7 +69,7 @@ impl Number {
     }
 }
 
-/// Returns the group of types to which a number type belongs. Protobuf allows a field's type to change within a group.
+/// Returns the group of types that a number type belongs to. Protobuf allows a field's type to change within a group.
 fn group(of: Type) -> u8 {
     match of {
         Type::Bool | Type::Int32 | Type::Int64 | Type::Uint32 | Type::Uint64 | Type::Enum(_) => 0,

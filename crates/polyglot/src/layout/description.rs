@@ -53,7 +53,7 @@ pub struct Field {
 /// Presence and cardinality of a message's field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// A single value whose presence is not encoded.
+    /// A single value with implicit presence: whether it is present is not encoded.
     Implicit,
     /// A single value that may be absent, as in an `optional` field or a message field.
     Optional,

@@ -237,8 +237,8 @@ pub(super) struct OrderPlace {
     /// place.
     pub(super) length: u16,
     pub(super) at: u32,
-    /// Group to which the place belongs, or 0 for none. At most one place of a group may be filled. In the flat
-    /// encoding, the members of a oneof form such a group.
+    /// Group of the place, or 0 for none. At most one place of a group may be filled. In the flat encoding, the members
+    /// of a oneof form such a group.
     pub(super) group: u16,
     /// Index of the segment that is written at this place. Used only if the message has no groups of places.
     pub(super) source: u16,

@@ -149,7 +149,7 @@ impl<'a> Types<'_, 'a> {
         }
     }
 
-    /// Describes the types collected so far, and all types to which they refer.
+    /// Describes the types collected so far, and all types that they refer to.
     fn describe(mut self, name: &str, methods: Vec<Method>) -> Result<Described, SchemaError> {
         let mut types = Vec::new();
         let mut names = String::new();

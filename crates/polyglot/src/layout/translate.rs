@@ -226,7 +226,7 @@ pub(super) struct Run<'p, 'i, 'o> {
     run: &'i [u8],
     length: usize,
     out: &'o mut Vec<u8>,
-    /// Number of bytes by which the output may still grow.
+    /// Number of bytes that the output may still grow by.
     room: usize,
     pub(super) limits: Limits,
     pub(super) levels: u32,

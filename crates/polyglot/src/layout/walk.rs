@@ -33,7 +33,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         ops
     }
 
-    /// Reads `count` values whose length can be found without knowing their layout.
+    /// Reads `count` values. Their length must follow from the encoding alone, without their layout.
     #[inline(always)]
     pub(super) fn values(&mut self, count: u32) -> Result<()> {
         let mut rest = self.rest;
@@ -44,7 +44,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(())
     }
 
-    /// Reads a value whose length can be found without knowing its layout.
+    /// Reads a value. Its length must follow from the encoding alone, without its layout.
     #[inline]
     pub(super) fn value(&mut self) -> Result<()> {
         self.values(1)
@@ -75,8 +75,8 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         }
     }
 
-    /// Reads `count` elements of a list or `count` pairs of a map, whose kinds are given by `kinds`. Returns the
-    /// remaining input.
+    /// Reads `count` elements of a list or `count` pairs of a map. `kinds` contains their kinds. Returns the remaining
+    /// input.
     fn elements(&mut self, kinds: &[u8], count: u64) -> Result<&'i [u8]> {
         let size = |kind: &u8| match kind {
             0x07 => Some(2_u64),
@@ -156,15 +156,15 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(())
     }
 
-    /// Reads the header of a list whose elements may have any kind. Returns the number of elements.
+    /// Reads the header of a list with elements of any kind. Returns the number of elements.
     pub(super) fn list_head(&mut self) -> Result<u64> {
         let [0x01, _, length @ ..] = self.rest else { return Err(self.unexpected(Kind::List)) };
         self.rest = length;
         self.length()
     }
 
-    /// Reads the header of a map whose keys and values may have any kind. Returns the number of key-value pairs, which
-    /// is 0 for nil.
+    /// Reads the header of a map with keys and values of any kind. Returns the number of key-value pairs, which is 0
+    /// for nil.
     pub(super) fn map_head(&mut self) -> Result<u64> {
         match self.rest {
             [0x00, rest @ ..] => {

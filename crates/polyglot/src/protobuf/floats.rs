@@ -1,9 +1,9 @@
 //! A replacement for the `prost` crate in the derives of messages with floats that have no presence.
 //!
 //! prost omits values that are equal to zero, and a negative zero is equal to zero. The functions of this module omit
-//! only the positive zero. A float without presence is declared as required, so that the derive leaves the comparison to
-//! this module. A float with presence is declared as a group, whose functions encode every value. The wrappers
-//! `FloatValue` and `DoubleValue` are messages, for which prost uses `f32` and `f64`.
+//! only the positive zero. A float without presence is declared as required, so that the derive leaves the comparison
+//! to this module. A float with presence is declared as a group, because the functions of groups encode every value.
+//! The wrappers `FloatValue` and `DoubleValue` are messages. prost uses `f32` and `f64` for them.
 
 use std::any::Any;
 

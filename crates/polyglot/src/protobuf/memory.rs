@@ -8,7 +8,7 @@ use bytes::{Buf, BufMut};
 use prost::encoding::{self, DecodeContext, WireType};
 use prost::{DecodeError, Message};
 
-/// A message type for which the memory of a decoded message can be computed from its protobuf encoding.
+/// A message type that allows the memory of a decoded message to be computed from its protobuf encoding.
 pub trait Protobuf {
     /// Returns the memory use of the values of the field with this number. Unknown fields use none.
     fn field(_number: u32) -> Field {
@@ -35,7 +35,7 @@ enum Values {
     Plain,
     /// Numbers that are encoded as varints. They may be packed.
     Varints,
-    /// Numbers whose encoding has this size in bytes. They may be packed.
+    /// Numbers with an encoding of this size in bytes. They may be packed.
     Fixed(usize),
     Messages(fn(u32) -> Field),
     /// Map entries. If their values are messages, contains the function that describes the fields of these messages.
@@ -127,7 +127,7 @@ impl Field {
 /// ```
 ///
 /// # Errors
-/// If the message is malformed, in which case decoding fails too.
+/// If the message is malformed. Decoding fails then too.
 pub fn memory_of<M: Protobuf>(message: &[u8]) -> Result<usize, DecodeError> {
     let mut walk = MemoryWalk::of(Fields::Message(M::field));
     walk.merge(message)?;
@@ -137,8 +137,8 @@ pub fn memory_of<M: Protobuf>(message: &[u8]) -> Result<usize, DecodeError> {
 /// A prost message that discards all merged fields and only sums up the memory that they would use.
 struct MemoryWalk {
     fields: Fields,
-    /// Bit set of the fields that have occurred so far. Fields whose numbers differ by a multiple of 64 share a bit, so
-    /// the additional memory of the first element is counted for only one of them.
+    /// Bit set of the fields that have occurred so far. Fields with numbers that differ by a multiple of 64 share a
+    /// bit, so the additional memory of the first element is counted for only one of them.
     seen: u64,
     memory: usize,
 }
