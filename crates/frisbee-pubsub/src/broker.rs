@@ -39,8 +39,8 @@ const MEMORY_MAX: usize = 1024 * 1024 * 1024;
 /// on a Zen 5.
 const PER_CONNECTION_MAX: usize = 1024;
 
-/// Default maximum number of subscriptions of all connections, about a million. They use about 300 MB if each one has a
-/// topic of its own.
+/// Default maximum number of subscriptions of all connections, about a million. They use about 300 MB if each one has
+/// its own topic.
 const TOTAL_MAX: usize = 1024 * 1024;
 
 /// Policy for subscribers that read messages more slowly than they arrive.
@@ -55,7 +55,7 @@ pub enum SlowSubscriberPolicy {
     Disconnect,
 }
 
-/// Operation on a topic for which a connection needs permission; see [`BrokerBuilder::permit`].
+/// Operation on a topic that requires permission; see [`BrokerBuilder::permit`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TopicUse<'a> {
@@ -135,10 +135,10 @@ pub(super) struct BrokerShared {
     pub(super) subscriptions: RwLock<Trie<(u64, u16), Target>>,
     /// Memory charges for the nodes of the subscription tree. Changed only while the lock of `subscriptions` is held.
     node_charges: Mutex<NodeCharges>,
-    /// Number of changes to the subscriptions. A publisher remembers the number for which its cached routes are valid,
-    /// and discards them when the number has changed.
+    /// Number of changes to the subscriptions. A publisher remembers this number with its cached routes, and discards
+    /// them when the number has changed.
     pub(super) version: AtomicU64,
-    /// Counter that selects the queue group member to which a publisher sends its first message. Each publisher takes
+    /// Counter that selects the queue group member that a publisher sends its first message to. Each publisher takes
     /// the next value, so that publishers start with different members.
     pub(super) next_member: AtomicUsize,
     next_connection: AtomicU64,
@@ -158,9 +158,9 @@ pub(super) struct BrokerShared {
 /// Memory charges for the nodes of the broker's subscription tree.
 #[derive(Debug, Default)]
 struct NodeCharges {
-    /// Number of tree nodes whose memory is charged to a subscription that still exists.
+    /// Number of tree nodes that are charged to a subscription that still exists.
     owned: usize,
-    /// Memory charge for tree nodes that are still in use although the subscriptions to which they were charged have
+    /// Memory charge for tree nodes that are still in use although the subscriptions that they were charged to have
     /// ended.
     orphans: Option<MemoryCharge>,
 }
@@ -369,7 +369,7 @@ impl Router for Broker {
     }
 }
 
-/// Reason and text with which the broker rejects a packet.
+/// Reason and text for the rejection of a packet.
 type Refusal = (Reason, String);
 
 impl Broker {
@@ -404,7 +404,7 @@ fn cut_off(packet: &Packet) -> Routed {
 }
 
 impl BrokerShared {
-    /// Discards all topic histories and starts a new epoch, in which earlier positions are invalid. Notifies the
+    /// Discards all topic histories and starts a new epoch. Earlier positions are then invalid. Notifies the
     /// subscribers of the new epoch. Called when an unknown number of messages from other brokers may be missing in the
     /// histories.
     pub(super) fn begin_epoch(&self) {

@@ -109,8 +109,8 @@ pub enum OutagePolicy {
 #[derive(Clone, Debug)]
 pub struct Node(Weak<BrokerShared>);
 
-/// A broker's connection to its backplane. It publishes the broker's messages, and registers the patterns in which the
-/// broker is interested.
+/// A broker's connection to its backplane. It publishes the broker's messages, and registers the patterns that the
+/// broker is interested in.
 #[derive(Debug)]
 pub(super) struct Bus {
     backplane: Arc<dyn Backplane>,

@@ -132,7 +132,7 @@ impl Drop for OwnedConnection {
 pub(super) struct ClientShared {
     pub(super) operations: Operations,
     pub(super) inbox_max: usize,
-    /// Connection on which packets are sent. Replaced after a reconnect; `None` before the first connection.
+    /// Connection for outgoing packets. Replaced after a reconnect; `None` before the first connection.
     connection: Mutex<Option<Connection>>,
     /// Whether the client reconnects after its connection is lost.
     is_persistent: AtomicBool,
@@ -160,7 +160,7 @@ struct ClientState {
     refused: Option<String>,
     /// Reason why the last connection was lost.
     disconnect_reason: Option<CloseReason>,
-    /// Position of each topic when the last connection closed, from which subscriptions resume. The flag is set if the
+    /// Position of each topic when the last connection closed. Subscriptions resume from there. The flag is set if the
     /// client has discarded positions.
     stream: (Stream, bool),
     /// Reason why the client is closed.
@@ -366,7 +366,7 @@ impl Client {
     /// connections.
     ///
     /// Members are selected round-robin, and those with a long queue are skipped. Members may have different patterns.
-    /// A message is delivered to one of the members whose pattern matches.
+    /// A message is delivered to one of the members with a matching pattern.
     ///
     /// # Errors
     /// Same as [`subscribe`](Self::subscribe). Also fails if the group name has more than 255 bytes.

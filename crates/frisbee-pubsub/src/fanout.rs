@@ -1,6 +1,6 @@
 //! Delivery of the messages that a connection publishes in a batch.
 //!
-//! Each connection caches the subscribers of the topics to which it publishes. Only a cache miss looks the topic up in
+//! Each connection caches the subscribers of the topics that it publishes to. Only a cache miss looks the topic up in
 //! the broker's subscription tree, under its lock. Any change of the subscriptions, detected by a version number,
 //! clears the cache. Consecutive packets with the same subscribers are encoded together. At the end of the batch, each
 //! subscriber's queue is locked once, and its task is woken once.
@@ -95,7 +95,7 @@ pub(super) trait Source {
     /// its task is already running.
     fn number(&self) -> u64;
 
-    /// Returns the memory budget to which message bodies are charged if several subscribers share them.
+    /// Returns the memory budget for message bodies that several subscribers share.
     fn budget(&self) -> &MemoryBudget;
 
     /// Returns the network of the publisher, if it has an address.
@@ -161,7 +161,7 @@ struct RouteBatch {
     recording: Option<Recording>,
 }
 
-/// A message for a queue group, with the group member to which it will be delivered.
+/// A message for a queue group, with the group member that will receive it.
 #[derive(Debug)]
 struct GroupMessage {
     subscriber: Arc<Subscriber>,
@@ -169,7 +169,7 @@ struct GroupMessage {
     body: Bytes,
 }
 
-/// Maximum number of matching queue groups for which publishing a message does not count as slow.
+/// If a message matches more queue groups than this, publishing it counts as slow.
 const GROUPS_AT_ONCE: usize = 64;
 
 /// Outcome of publishing a message, which tells the caller whether to yield to other tasks.
@@ -256,7 +256,7 @@ impl Fanout {
         self.deliveries += groups.len();
     }
 
-    /// Returns the run to which the next message with this route is added. Begins a new run if the previous message had
+    /// Returns the run that the next message with this route is added to. Begins a new run if the previous message had
     /// another route, or if either message is large.
     #[inline(always)]
     fn run(&mut self, route: usize, length: usize, recipients: usize) -> &mut QueueSegment {

@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-/// Maximum number of topics whose positions the broker sends again after it has dropped messages of a slow subscriber.
+/// Maximum number of topic positions that the broker sends again after it has dropped messages of a slow subscriber.
 /// The broker disconnects the subscriber if messages of more topics were dropped.
 const RESTATED_MAX: usize = 1024;
 
-/// Starting position of a subscription for topics whose position is not in the request.
+/// Starting position of a subscription for topics without a position in the request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum StartPosition {
     Now = 0,
@@ -31,7 +31,7 @@ impl StartPosition {
     }
 }
 
-/// Offset of a topic's next message, with the epoch of the history to which it belongs.
+/// Offset of a topic's next message, with the epoch of its history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct NextOffset {
     pub(super) epoch: u64,
@@ -218,7 +218,7 @@ impl ReplayedPositions {
         }
     }
 
-    /// Adds the topic position of a queue segment of which some messages were not sent, because they exceed the size
+    /// Adds the topic position of a queue segment if some of its messages were not sent, because they exceed the size
     /// limit of the subscriber. By the position, the subscriber detects that messages are missing. A reply in the
     /// segment is not added, because it was sent.
     pub(super) fn add_sent(&mut self, mark: ReplayMark) {

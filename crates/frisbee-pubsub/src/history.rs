@@ -42,7 +42,7 @@ const LONG_TOPIC_COST: usize = TOPIC_COST + 256;
 /// allocation.
 const MESSAGE_COST: usize = 80;
 
-/// Step size in bytes by which the memory charge of the histories changes.
+/// Step size in bytes of changes to the memory charge of the histories.
 const STEP: usize = 16 * 1024;
 
 /// Limits of the messages that a broker keeps per topic for later subscribers; see
@@ -203,7 +203,7 @@ impl Histories {
         self.rules.iter().position(|(pattern, _)| crate::covers(pattern, topic))
     }
 
-    /// Returns the topic patterns for which the broker keeps a history.
+    /// Returns the topic patterns that the broker keeps a history for.
     pub(crate) fn patterns(&self) -> impl Iterator<Item = &str> {
         self.rules.iter().map(|(pattern, _)| &**pattern)
     }

@@ -41,7 +41,7 @@ pub(super) struct TopicName {
 /// Position of a message in the history of its topic.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Position {
-    /// Epoch of the topic's history, to which the offset belongs. A broker that was restarted has another epoch.
+    /// Epoch of the topic's history that the offset belongs to. A broker that was restarted has another epoch.
     pub epoch: u64,
     /// Number of the message within its topic. Numbers start at 1 and are contiguous.
     pub offset: u64,

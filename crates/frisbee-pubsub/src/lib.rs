@@ -100,7 +100,7 @@ enum Kind {
     /// From client to broker: requests a subscription. The packet's id becomes the id of the subscription. The broker
     /// sends a reply.
     Subscribe,
-    /// From client to broker: ends the subscription whose id is the packet's id.
+    /// From client to broker: ends the subscription with the id of the packet.
     Unsubscribe,
     /// From client to broker: publishes a message. From broker to client: delivers a message, either to all
     /// subscriptions that match its topic or to the queue group member with the packet's id.

@@ -41,12 +41,11 @@ const PRESENCE_COST: usize = 256;
 /// Function that returns the name of a connection, or `None` if it has none.
 type PresenceNameFn = dyn Fn(&Connection) -> Option<String> + Send + Sync;
 
-/// Patterns of the topics whose subscribers are listed, each with the function that determines the name of a
-/// subscriber.
+/// Patterns of the topics with listed subscribers, each with the function that determines the name of a subscriber.
 #[derive(Clone, Default)]
 pub(super) struct PresenceRules(Vec<(Box<str>, Arc<PresenceNameFn>)>);
 
-/// Names of the current subscribers, for each topic whose subscribers are listed.
+/// Names of the current subscribers of each topic with listed subscribers.
 #[derive(Debug)]
 pub(super) struct Presences {
     rules: PresenceRules,

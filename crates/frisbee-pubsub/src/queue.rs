@@ -78,7 +78,7 @@ pub(super) struct Subscriber {
     /// Number of the connection, which is unique within the broker.
     pub(super) number: u64,
     connection: Connection,
-    /// Memory budget of the server to which queued bytes are charged.
+    /// Memory budget of the server, which queued bytes are charged to.
     budget: MemoryBudget,
     operations: Operations,
     bounds: Arc<QueueBounds>,
@@ -192,7 +192,7 @@ impl Subscriber {
         }
     }
 
-    /// Returns the memory budget of the server to which queued bytes are charged.
+    /// Returns the memory budget of the server, which queued bytes are charged to.
     pub(super) fn budget(&self) -> &MemoryBudget {
         &self.budget
     }
@@ -304,8 +304,8 @@ impl Subscriber {
         self.close_queue(&mut queue, before);
     }
 
-    /// Closes the queue and frees its packets. `before` is the size in bytes with which the queue is included in the
-    /// total of all queues.
+    /// Closes the queue and frees its packets. `before` is the queue's size in bytes that is included in the total of
+    /// all queues.
     fn close_queue(&self, queue: &mut Queue, before: usize) {
         queue.closed = true;
         queue.segments = VecDeque::new();

@@ -43,7 +43,7 @@ impl ClientRouter {
         Self::starting_at(FIRST_OPERATION)
     }
 
-    /// Creates a router for a broker whose [first operation](super::BrokerBuilder::first_operation) is `first`.
+    /// Creates a router for a broker with the [first operation](super::BrokerBuilder::first_operation) `first`.
     ///
     /// # Panics
     /// If one of the operations is not between 10 and 65 535.

@@ -8,7 +8,7 @@ use super::topics::check_topic;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Maximum number of topics whose positions a client remembers. Beyond it, the client discards all positions, and the
+/// Maximum number of topic positions that a client remembers. Beyond it, the client discards all positions, and the
 /// next reconnect reports that an unknown number of messages is missing.
 pub(super) const POSITIONS_MAX: usize = 64 * 1024;
 
@@ -55,10 +55,10 @@ pub(super) struct Follow {
     answer: Option<Answer>,
     /// Whether the broker has confirmed the subscription on the current connection.
     is_started: bool,
-    /// Number of topics whose positions the broker has announced in its reply but not sent yet.
+    /// Number of topic positions that the broker has announced in its reply but not sent yet.
     topics_left: u64,
-    /// Two positions for each topic whose history was replayed to this subscription: the position after the replayed
-    /// messages, and the position of the topic's live messages at that time.
+    /// Two positions for each topic with a history that was replayed to this subscription: the position after the
+    /// replayed messages, and the position of the topic's live messages at that time.
     own: HashMap<Arc<str>, (NextOffset, NextOffset)>,
     /// Whether the subscription has reported, since the last request, that an unknown number of messages is missing.
     is_reported: bool,
@@ -243,7 +243,7 @@ mod tests {
         HashMap::from([("a.b".into(), next(7, offset))])
     }
 
-    /// Creates a subscription whose connection was lost after its replay was complete.
+    /// Creates a subscription that lost its connection after its replay was complete.
     fn lost(pattern: &str, offset: u64) -> Follow {
         let mut follow = Follow::new(pattern, Start::Now);
         assert_eq!(follow.handle_answer(COVERED), PrecedingGap::None);

@@ -375,7 +375,7 @@ fn vanished_peer_leaves_no_state() {
         tokio::task::yield_now().await;
     });
     assert_eq!((broker.subscriptions(), broker.0.subscriptions.read().nodes()), (0, 0));
-    // Any event on a connection, such as a PING, releases cached subscribers whose connections are closed.
+    // Any event on a connection, such as a PING, releases cached subscribers with closed connections.
     writer.run_batch();
     assert!(weak.upgrade().is_none(), "no reference should remain");
 }

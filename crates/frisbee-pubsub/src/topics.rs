@@ -15,7 +15,7 @@ pub(crate) const DEPTH_MAX: usize = 16;
 /// Wildcard that matches exactly one token.
 const ONE: &str = "*";
 
-/// Wildcard that matches all remaining tokens, of which there must be at least one.
+/// Wildcard that matches all remaining tokens. There must be at least one.
 const REST: &str = ">";
 
 /// Reason why a topic or pattern is invalid.
@@ -208,7 +208,7 @@ impl<K: Ord, V> Trie<K, V> {
         removed
     }
 
-    /// Calls `show` with each value whose pattern matches the topic, in unspecified order.
+    /// Calls `show` with each value that has a pattern matching the topic, in unspecified order.
     pub(crate) fn for_each_match<'a>(&'a self, topic: &str, mut show: impl FnMut(&'a K, &'a V)) {
         self.root.visit(Some(topic), &mut show);
     }

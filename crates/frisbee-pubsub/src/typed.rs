@@ -1,4 +1,4 @@
-//! Topics whose messages have a schema type and are encoded by polyglot.
+//! Typed topics: messages have a schema type and are encoded by polyglot.
 
 use crate::{Client, Message, Position, PubSubError, Publisher, RecvError, Start, Subscription};
 use bytes::Bytes;
@@ -16,7 +16,7 @@ use tokio::time::Instant;
 /// delay that messages of unknown versions cause, because each request may take 2 s.
 const DESCRIPTION_PAUSE: Duration = Duration::from_secs(10);
 
-/// A topic or pattern whose messages have one type.
+/// A topic or pattern with messages of one type.
 ///
 /// Publishers and subscribers agree on the type by using the same [`Topic`]. Both must support the protocol extension,
 /// because messages are encoded in Polyglot's extended form.
@@ -81,8 +81,8 @@ impl<M: polyglot::Message> Topic<M> {
 
     /// Also accepts another version of the message, such as `v1::Order`, which is generated from an older schema into a
     /// separate module. Messages of that version are translated with the rules of protobuf. A message with an
-    /// incompatible field is rejected. This is only necessary for messages whose publisher no longer connects to a
-    /// broker, such as those in durable topics and files.
+    /// incompatible field is rejected. This is only necessary for messages that may outlive their publisher, such as
+    /// those in durable topics and files.
     ///
     /// Fails to compile unless both types have a [layout](polyglot::Message::LAYOUT), which the option
     /// `message_layouts` of frpc-build generates.
@@ -318,7 +318,7 @@ pub struct TopicMessage<M> {
 }
 
 impl<M> TopicMessage<M> {
-    /// Returns the topic to which the message was published.
+    /// Returns the topic of the message.
     pub fn topic(&self) -> &str {
         self.received.topic()
     }

@@ -41,7 +41,7 @@ impl BrokerBuilder {
         self
     }
 
-    /// Sets the policy for subscribers whose queue is full. Defaults to [`SlowSubscriberPolicy::DropOldest`].
+    /// Sets the policy for subscribers with a full queue. Defaults to [`SlowSubscriberPolicy::DropOldest`].
     pub fn slow(mut self, slow: SlowSubscriberPolicy) -> Self {
         self.slow = slow;
         self

@@ -1,5 +1,5 @@
 //! State that the broker keeps for each connection: its subscriptions, the queue of messages for it, and the cache of
-//! the topics to which it publishes.
+//! the topics that it publishes to.
 
 use super::{BrokerShared, Permit, TopicUse};
 use crate::Reason;
@@ -22,7 +22,7 @@ pub struct BrokerSession {
     pub(super) charge: MemoryCharge,
     /// Maximum body size in bytes that the peer accepts.
     pub(super) body_max: u32,
-    /// Topic to which the connection was last permitted to publish, and the number of changes to the connection's
+    /// Topic that the connection was last permitted to publish to, and the number of changes to the connection's
     /// attachments at that time. As long as both stay the same, further messages need no authorization.
     pub(super) permitted: Option<(Box<[u8]>, u32)>,
 }

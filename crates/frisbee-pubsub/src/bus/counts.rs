@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Maximum number of topics whose messages a broker counts. Beyond it, a new epoch starts, in which all counts begin at
+/// Maximum number of topics that a broker counts messages for. Beyond it, a new epoch starts, and all counts begin at
 /// zero.
 const SENT_MAX: usize = 16 * 1024;
 
-/// Number of topics whose message counts are sent before the lock is released and acquired again.
+/// Number of message counts that are sent before the lock is released and acquired again.
 const PORTION: usize = 256;
 
 /// Maximum number of message counts that a broker remembers for one registered pattern. A count states how many
@@ -25,8 +25,8 @@ const ROW_COST: usize = 96;
 /// many messages in a year, so a frame with a larger difference is malformed.
 const MISSED_MAX: u64 = 1 << 40;
 
-/// Maximum number by which the message count or epoch of a received message may be lower than the remembered one. If
-/// the difference is larger, the remembered value must be wrong, and the received one replaces it.
+/// Maximum amount that the message count or epoch of a received message may be below the remembered one. If it is
+/// further below, the remembered value must be wrong, and the received one replaces it.
 const LATE_MAX: u64 = 64 * 1024;
 
 /// Position of a message among all messages that one broker has published to one topic.
@@ -34,7 +34,7 @@ const LATE_MAX: u64 = 64 * 1024;
 pub(super) struct SequenceStamp {
     /// Id of the broker that published the message.
     pub(super) origin: u64,
-    /// Number of the epoch to which the broker's message counts belong. The counts restart at zero in each epoch.
+    /// Number of the epoch of the broker's message counts. The counts restart at zero in each epoch.
     pub(super) epoch: u64,
     /// Number of messages that the broker has published to the topic in this epoch, including this one.
     pub(super) count: u64,
@@ -101,7 +101,7 @@ pub(super) struct ReceivedCounts {
     /// Memory in bytes of all counts in this table. The owner of the table charges it to the server.
     memory: usize,
     /// Number of counts that the broker remembers over all registered patterns. All tables of the broker share this
-    /// counter, to which [`HEARD_BY_ALL_MAX`] applies.
+    /// counter. [`HEARD_BY_ALL_MAX`] is its limit.
     remembered: Arc<AtomicUsize>,
 }
 

@@ -22,8 +22,8 @@
 //! broker requests marks by a byte 3 on `shop.c`.
 //!
 //! A byte 5 on `shop.c` announces that a broker has members of queue groups. Brokers send it with their first member,
-//! every ten seconds, and within a quarter of a second after a byte 6, by which a broker that has joined queries the
-//! others. For half a minute after an announcement, brokers send no batches.
+//! every ten seconds, and within a quarter of a second after a byte 6, which is a query by a broker that has joined.
+//! For half a minute after an announcement, brokers send no batches.
 //!
 //! A byte 7 on `shop.c`, followed by the fingerprint of a message layout, requests the description of the layout. A
 //! broker that has the description replies with a byte 8 and the description.

@@ -33,7 +33,7 @@ pub struct Interest {
     /// Subscriptions to confirm to their clients once the backplane has activated the pattern. `None` afterwards.
     asked: Mutex<Option<Vec<SubscriberEntry>>>,
     arrivals: Mutex<Arrivals>,
-    /// Memory budget of the server to which message bodies shared by several subscribers are charged.
+    /// Memory budget of the server for message bodies that several subscribers share.
     budget: MemoryBudget,
     /// Rule that gives topics a history. If set, this registration handles only messages of topics with this rule.
     /// Otherwise, it handles only messages of topics without a history.
@@ -214,8 +214,8 @@ impl Interest {
     /// malformed.
     fn take(&self, arrivals: &mut Arrivals, broker: &BrokerShared, own: u64, topic: &str, frame: &Bytes) -> bool {
         let Some((kind, stamp, body)) = Frame::decode(frame) else { return false };
-        // Reject a frame whose topic differs from the topic of the bus. Otherwise, a publisher with access to one topic
-        // could reach other topics.
+        // Reject a frame if its topic differs from the topic of the bus. Otherwise, a publisher with access to one
+        // topic could reach other topics.
         if split_name(&body).is_none_or(|(named, _)| named != topic.as_bytes()) {
             return false;
         }

@@ -56,7 +56,7 @@ struct Members {
 }
 
 impl MemoryBus {
-    /// Creates a bus to which no brokers are connected.
+    /// Creates a bus without brokers.
     pub fn new() -> Self {
         Self::default()
     }
@@ -114,7 +114,8 @@ impl Backplane for MemoryMember {
 
     fn publish(&self, topic: &str, frame: Bytes) -> Result<(), BackplaneError> {
         let recipients = self.bus.0.lock().recipients(self.number, topic)?;
-        // Deliver without the lock, because a broker that handles a frame may publish on the bus, which takes the lock.
+        // Deliver outside of the lock, because a broker that handles a frame may publish on the bus, which takes the
+        // lock.
         for (node, interest) in recipients {
             node.deliver(&interest, [(topic, frame.clone())]);
         }
@@ -163,8 +164,8 @@ impl Members {
     }
 }
 
-/// Mixes the bits of a number to select group members at random. With a plain counter, two groups whose messages
-/// alternate would always select the same members.
+/// Mixes the bits of a number to select group members at random. With a plain counter, two groups with alternating
+/// messages would always select the same members.
 fn scattered(number: u64) -> u64 {
     let mut mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -57,7 +57,7 @@ fn overlapping_subscriptions_each_get_message_once() {
         assert!(own.eq((0..100).map(|number| number.to_string()).collect::<Vec<_>>()), "for {id}");
     }
     assert_eq!(received.len(), 400);
-    // A connection whose subscriptions all have the same pattern receives the same messages.
+    // A connection with subscriptions that all have the same pattern receives the same messages.
     assert!(alone.received().iter().eq((0..100).map(|number| format!("0:{number}")).collect::<Vec<_>>().iter()));
 }
 

@@ -31,8 +31,8 @@ const PORTION: usize = 256;
 /// whole batches. A single message may be longer.
 const PASSED_MAX: usize = 16 * 1024;
 
-/// Number of written bytes after which the NATS client is flushed. Flushing limits the memory of the client's queue,
-/// which may otherwise contain 2048 messages of any size.
+/// Number of written bytes before the NATS client is flushed. Flushing limits the memory of the client's queue, which
+/// may otherwise contain 2048 messages of any size.
 const UNFLUSHED_MAX: usize = 1024 * 1024;
 
 /// Maximum pause between attempts to connect to NATS. It is short enough that the bus works again within two seconds
@@ -344,7 +344,7 @@ async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: A
 }
 
 /// Waits until NATS has processed all earlier packets of this connection. Sends a request to a subject without
-/// subscribers, to which NATS replies immediately.
+/// subscribers. NATS replies to it immediately.
 async fn settle(client: &Client, unused: &str) {
     if client.connection_state() == State::Connected {
         let asking = client.request(unused.to_owned(), Bytes::new());
@@ -394,7 +394,7 @@ mod tests {
         }
     }
 
-    /// Regression test: frames were passed directly to the NATS client, whose queue holds up to 2048 messages of any
+    /// Regression test: frames were passed directly to the NATS client. Its queue holds up to 2048 messages of any
     /// size.
     #[tokio::test]
     async fn messages_for_stalled_server_are_rejected() {

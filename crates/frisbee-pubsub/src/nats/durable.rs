@@ -69,7 +69,7 @@ use tokio::time::{Instant, sleep, timeout};
 /// Maximum length of a message id in bytes, equal to that of a topic.
 const ID_MAX: usize = 255;
 
-/// Timeout of a request to NATS, after which the request is repeated.
+/// Timeout of a request to NATS. The request is then repeated.
 const ATTEMPT: Duration = Duration::from_secs(2);
 
 /// Minimum and maximum pause between repetitions of a NATS request.
@@ -78,10 +78,10 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_
 /// Empty JetStream request, which is encoded as `{}`.
 const NOTHING: BTreeMap<&str, &str> = BTreeMap::new();
 
-/// Status code with which NATS reports a temporary error.
+/// Status code of a temporary error in NATS.
 const UNAVAILABLE: usize = 503;
 
-/// A topic whose messages NATS stores, or all topics that match a pattern.
+/// A topic with messages stored by NATS, or all topics that match a pattern.
 ///
 /// Clones refer to the same topic. After the connection to NATS was lost, the topic can be used again once the
 /// connection is restored.
@@ -97,7 +97,7 @@ struct Shared {
     context: Context,
     /// Name of the JetStream stream that stores the messages.
     stream: String,
-    /// Prefix of the NATS subjects to which the topics are mapped.
+    /// Prefix of the NATS subjects that the topics are mapped to.
     prefix: String,
     pattern: String,
     payload_max: usize,
@@ -134,7 +134,7 @@ impl StoredMessage {
     }
 
     /// Returns whether a message with this id was already stored. [`sequence`](Self::sequence) then refers to that
-    /// message, whose payload may differ, because NATS compares ids only.
+    /// message. Its payload may differ, because NATS compares ids only.
     ///
     /// The message may have been stored by this same call of [`publish`](DurableTopic::publish), if the connection was
     /// lost before NATS replied.
@@ -232,7 +232,7 @@ impl DurableTopic {
         self.shared.payload_max
     }
 
-    /// Returns the topic or pattern with which this durable topic was created.
+    /// Returns the topic or pattern that this durable topic was created with.
     pub fn pattern(&self) -> &str {
         &self.shared.pattern
     }

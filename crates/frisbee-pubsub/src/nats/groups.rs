@@ -6,17 +6,17 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
-/// Control frame by which a broker announces that it has queue group members. It consists of this single byte.
+/// Control frame of a broker to announce that it has queue group members. It consists of this single byte.
 const HAS_MEMBERS: u8 = 5;
 
 /// Control frame that requests announcements of queue group members. It consists of this single byte.
 const ASKS: u8 = 6;
 
-/// Number of ticks for which a broker waits for announcements of other brokers after it has started or reconnected,
-/// about a second.
+/// How many ticks a broker waits for announcements of other brokers after it has started or reconnected: about a
+/// second.
 const ANSWER_TICKS: u32 = 4;
 
-/// Number of ticks for which an announcement is valid, about half a minute.
+/// How many ticks an announcement is valid: about half a minute.
 const HEARD_TICKS: u32 = 120;
 
 /// Number of ticks between two announcements of a broker, about ten seconds. An announcement is valid for three times
@@ -29,7 +29,7 @@ const SAY_TICKS: u32 = 40;
 pub(crate) struct Groups {
     /// Number of queue group members that are connected to this broker.
     here: AtomicUsize,
-    /// Number of ticks for which other brokers are still assumed to have queue group members.
+    /// How many more ticks other brokers are assumed to have queue group members.
     elsewhere: AtomicU32,
     /// Number of ticks until this broker announces its members again.
     next: AtomicU32,

@@ -52,7 +52,7 @@ pub(crate) struct QueuedMessage {
 pub(crate) enum FrameOptions {
     /// The frame may be combined with queued frames of the same topic, up to a message size of this many bytes.
     Others(usize),
-    /// The frame is sent as a NATS message of its own.
+    /// The frame is sent as a separate NATS message.
     Nobody,
 }
 
@@ -100,7 +100,7 @@ impl Outgoing {
         if self.has_ended.load(Ordering::Relaxed) {
             return Err(BackplaneError::Away("its runtime has ended".to_owned()));
         }
-        // Check without the lock. Concurrent publishers may therefore exceed the limit by one message each.
+        // Check before acquiring the lock. Concurrent publishers may therefore exceed the limit by one message each.
         let charged = self.charged.load(Ordering::Relaxed);
         if charged > WAITING_MAX {
             return Err(BackplaneError::Away(format!("{charged} unwritten bytes for NATS")));

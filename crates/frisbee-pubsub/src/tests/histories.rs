@@ -215,7 +215,7 @@ fn histories_are_bounded_and_charged() {
     assert!(broker.history_memory() < 1000, "one message is longer than all that may be kept");
 }
 
-/// Regression test: topics with short messages, whose histories take 300 bytes each, exceeded the memory limit of all
+/// Regression test: topics with short messages, with histories of 300 bytes each, exceeded the memory limit of all
 /// histories.
 #[test]
 fn many_topics_stay_within_memory_of_histories() {
@@ -285,7 +285,7 @@ fn long_messages_stay_charged_until_readers_end() {
     }
     writer.publish("a", vec![b'x'; LONG]);
     writer.run_batch();
-    // Each reader holds the last message, which both share, and an earlier message of its own.
+    // Each reader holds the last message, which both share, and a separate earlier message.
     assert!((3 * LONG..3 * LONG + 50_000).contains(&held(&writer)), "{}", held(&writer));
     first.vanish();
     second.vanish();

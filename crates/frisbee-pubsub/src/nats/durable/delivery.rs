@@ -113,7 +113,7 @@ impl Delivery {
         self.acknowledge(AckKind::Term).await
     }
 
-    /// Restarts the acknowledgement timeout, for a message whose processing takes longer.
+    /// Restarts the acknowledgement timeout, for a message that takes longer to process.
     ///
     /// # Errors
     /// If NATS has not confirmed the request.

@@ -17,23 +17,23 @@ use tokio::sync::mpsc::error::SendError;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 
-/// Time after which a pull request expires at NATS.
+/// Time before a pull request expires at NATS.
 const EXPIRES: Duration = Duration::from_secs(30);
 
 /// Interval of the heartbeats that NATS sends for a pending pull request.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
-/// Time without packets from NATS after which a pull request is considered lost.
+/// Time without packets from NATS before a pull request is considered lost.
 const SILENCE: Duration = Duration::from_millis(2500);
 
 /// Interval at which a subscription checks for lost pull requests.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Header in the message with which NATS ends a pull request. It contains the number of requested messages that were
-/// not delivered.
+/// Header in the message that NATS ends a pull request with. It contains the number of requested messages that were not
+/// delivered.
 const PENDING_MESSAGES: &str = "Nats-Pending-Messages";
 
-/// Status code with which NATS ends a pull request because of a conflict. The status text names the conflict.
+/// Status code when NATS ends a pull request because of a conflict. The status text names the conflict.
 const CONFLICT: u16 = 409;
 
 /// Event that the pulling task sends to the reader of a subscription.

@@ -33,7 +33,7 @@ const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
 /// still remembers the id when the message is sent again.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Medium on which NATS stores messages.
+/// Medium where NATS stores messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Storage {
@@ -92,7 +92,7 @@ impl DurableTopicBuilder {
         }
     }
 
-    /// Sets the medium on which messages are stored. Defaults to files.
+    /// Sets the storage medium of messages. Defaults to files.
     pub fn storage(mut self, storage: Storage) -> Self {
         self.storage = storage;
         self
