@@ -37,7 +37,7 @@ const IN_FLIGHT_MAX: usize = 1024;
 ///   whether a retry is safe. Requests are never sent twice.
 /// * **The number of requests in flight is limited** per connection. [`call`](Self::call) waits for a permit in FIFO
 ///   order; [`try_call`](Self::try_call) fails.
-/// * **Cancellation**, by dropping the future or by the timeout, releases the permit and notifies a native peer, whose
+/// * **Cancellation**, by dropping the future or by the timeout, releases the permit and notifies a native peer. Its
 ///   router receives [`Router::cancelled`]. The id is not reused until the peer has replied, or until 16 384 further
 ///   requests of the connection have been cancelled.
 /// * **Late replies**, those to cancelled requests, are dropped and [counted](Self::late_replies). Packets that match
@@ -232,7 +232,7 @@ impl Requester {
     }
 
     /// Sends a request without waiting and returns a future of its reply. Suitable for routers, which must not wait,
-    /// and for callers whose requests must be sent in order. The timeout starts now.
+    /// and for callers that must send their requests in order. The timeout starts now.
     ///
     /// # Errors
     /// [`RequestError::Full`] if the limit of requests in flight or of queued output is reached. Otherwise like
@@ -388,7 +388,7 @@ impl Future for PendingReply {
     }
 }
 
-/// A request that was sent and whose reply has not been received.
+/// A request that was sent and has no reply yet.
 #[derive(Debug)]
 struct PendingRequest {
     connection: Connection,

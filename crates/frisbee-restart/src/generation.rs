@@ -76,9 +76,8 @@ impl Restart {
         self
     }
 
-    /// Requests the sockets of the running process. If none is running, this is the first generation, whose sockets
-    /// come from systemd or are bound. The running process continues to serve until this one is
-    /// [ready](Generation::ready).
+    /// Requests the sockets of the running process. If none is running, this is the first generation. Its sockets come
+    /// from systemd or are bound. The running process continues to serve until this one is [ready](Generation::ready).
     ///
     /// systemd's variables for sockets are removed from the environment. Call this before other threads use C libraries
     /// that read the environment.
@@ -318,7 +317,7 @@ impl Generation {
         self.phase = Phase::Ready;
         for socket in self.inherited.drain(..) {
             tracing::info!(target: "frisbee::restart", name = socket.name, kind = ?socket.kind, "closing unused inherited socket");
-            // Remove the socket file, because clients would otherwise connect to a path on which no server accepts.
+            // Remove the socket file, because clients would otherwise connect to a path without a server.
             if socket.origin != Origin::Manager {
                 socket.remove_file();
             }

@@ -1,11 +1,12 @@
 //! Restarts without a gap: a new process takes over the listening sockets of the running one.
 //!
 //! A connection in the queue of a listening socket belongs to the socket and not to a process. If the next process
-//! serves on *the same socket*, no connection is refused or reset, whatever the order in which one starts and the other
-//! ends. Binding the address again, even with `SO_REUSEPORT`, loses the connections in the queue of the old socket.
+//! serves on *the same socket*, no connection is refused or reset, no matter which happens first: the start of one or
+//! the end of the other. Binding the address again, even with `SO_REUSEPORT`, loses the connections in the queue of the
+//! old socket.
 //!
 //! Each process is a [`Generation`]. It starts with [`Restart::take_over`], which requests the sockets of the previous
-//! generation over a Unix socket whose path both know:
+//! generation over a Unix socket at a path that both know:
 //!
 //! ```no_run
 //! # #[cfg(unix)]

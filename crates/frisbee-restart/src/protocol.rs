@@ -38,7 +38,7 @@ const READY: u8 = 3;
 const GO: u8 = 4;
 const REFUSED: u8 = 5;
 
-/// Flag of a Unix socket whose file the last generation removes.
+/// Flag of a Unix socket with a file that the last generation removes.
 const OWNS_FILE: u8 = 1;
 
 #[derive(Clone, PartialEq, Eq, Debug)]

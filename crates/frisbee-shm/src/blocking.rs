@@ -65,7 +65,7 @@ enum State {
     Shared(Box<BlockingShared>),
 }
 
-/// A connection through shared memory whose reads and writes block the calling thread.
+/// A connection through shared memory with reads and writes that block the calling thread.
 pub(crate) struct BlockingShared {
     pub(crate) exchange: Exchange,
     pub(crate) line: Line,

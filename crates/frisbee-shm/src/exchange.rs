@@ -228,7 +228,7 @@ impl Exchange {
 
     /// Handles a wake-up from the peer. Fails if the peer has sent too many without progress.
     pub(crate) fn handle_bell(&mut self) -> io::Result<()> {
-        // The peer has cleared the flag for which it sent the wake-up. Clear the other flag too, because both tasks are
+        // The peer has cleared the flag that it sent the wake-up for. Clear the other flag too, because both tasks are
         // awake and another wake-up would be useless.
         self.clear_flag(WaitEvent::Data);
         self.clear_flag(WaitEvent::Room);

@@ -126,7 +126,7 @@ pub(crate) enum Decision {
     Shared,
 }
 
-/// An accepted connection whose handshake is not complete, because its client has sent nothing or has not confirmed the
+/// An accepted connection with an incomplete handshake, because its client has sent nothing or has not confirmed the
 /// memory sent to it.
 #[derive(Debug)]
 pub(crate) struct PendingConnection {

@@ -41,8 +41,8 @@
 //!   without progress is disconnected.
 //! * Memory is shared only with processes of the same user, unless others are [allowed](ListenerBuilder::allow_user).
 //!
-//! A peer can read and modify only the rings of its own connection, whose contents it exchanges anyway, because each
-//! connection has separate memory. All unsafe code is in `memory.rs`, except for one call that registers a pipe.
+//! Each connection has separate memory, so a peer can read and modify only the rings of its own connection. All unsafe
+//! code is in `memory.rs`, except for one call that registers a pipe.
 //!
 //! Memory is not shared on systems with strict overcommit accounting (`vm.overcommit_memory=2`). On such a system,
 //! touching a ring for the first time could find no memory left and kill the process.

@@ -73,8 +73,8 @@ unsafe impl Send for Memory {}
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    /// Creates shared memory of this length, a power of two and a multiple of the page size. Also returns the file by
-    /// which another process can map it.
+    /// Creates shared memory of this length, a power of two and a multiple of the page size. Also returns the file that
+    /// another process can map it with.
     pub(crate) fn create(len: u32) -> io::Result<(Self, OwnedFd)> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = match rustix::fs::memfd_create(c"frisbee-shm", flags | MemfdFlags::NOEXEC_SEAL) {

@@ -9,8 +9,8 @@ use std::ops::Deref;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Maximum number of threads that are blocked in closing descriptors. A correct peer sends no descriptor whose close
-/// blocks.
+/// Maximum number of threads that are blocked in closing descriptors. Closing a descriptor that a correct peer sends
+/// never blocks.
 const CLOSING_MAX: usize = 8;
 
 static CLOSING: AtomicUsize = AtomicUsize::new(0);

@@ -57,7 +57,7 @@ pub(crate) enum Violation {
     Bells,
     /// The peer sends something other than a ring on the socket.
     Talks,
-    /// The peer switches to a ring that it has not sent, or whose size differs.
+    /// The peer switches to a ring that it has not sent, or that has another size.
     Ring { claimed: u32 },
     /// The peer changes its ring buffer too often.
     Rings,
@@ -107,7 +107,7 @@ pub(crate) struct Writer {
     large: Option<Memory>,
     /// Maximum size of a ring in bytes.
     most: u32,
-    /// Size of the next ring in bytes, to which the writer switches once the current one is empty.
+    /// Size of the next ring in bytes. The writer switches to it once the current one is empty.
     next: Option<u32>,
     /// Time since which the small ring has been sufficient, or `None` if it is not.
     quiet: Option<Instant>,

@@ -25,7 +25,7 @@ use tokio::io::{Interest, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::task::coop;
 
-/// Maximum number of attempts to read or write per poll after a wake-up, after which the task yields to other tasks.
+/// Maximum number of attempts to read or write per poll after a wake-up. The task then yields to other tasks.
 const LOOKS_MAX: u32 = 3;
 
 /// Shared memory and wake-up pipes of a connection after the handshake.

@@ -103,8 +103,8 @@ mod models {
                 if seen == 2 {
                     break;
                 }
-                // A wake-up may be for bytes that were seen before, after which the thread sleeps again. The model
-                // detects a missing wake-up as a deadlock.
+                // A wake-up may be for bytes that were seen before. The thread then sleeps again. The model detects a
+                // missing wake-up as a deadlock.
                 if may_sleep(&shared.flag, || shared.published.load(Ordering::Acquire) > seen) {
                     let mut rung = shared.rung.lock().expect("lock should not be poisoned");
                     while *rung == rung_before {

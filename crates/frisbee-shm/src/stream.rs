@@ -22,8 +22,9 @@ use tokio::net::unix::UCred;
 /// [`BrokenPipe`](io::ErrorKind::BrokenPipe). If a peer corrupts the shared memory, operations fail with
 /// [`InvalidData`](io::ErrorKind::InvalidData) and the reason; bytes received before are valid.
 ///
-/// One task may read while another writes. The stream belongs to the tokio runtime in which it was created, whose I/O
-/// driver must be enabled. The peer can still read bytes that were written before the stream was dropped.
+/// One task may read while another writes. The stream belongs to the tokio runtime that it was created in. The I/O
+/// driver of the runtime must be enabled. The peer can still read bytes that were written before the stream was
+/// dropped.
 pub struct Stream {
     state: State,
 }
@@ -31,7 +32,7 @@ pub struct Stream {
 enum State {
     /// Bytes are transferred over the Unix socket.
     Plain(UnixStream),
-    /// A server's connection whose client has not completed the handshake.
+    /// A server's connection with a client that has not completed the handshake.
     Deciding(Box<PendingConnection>),
     Shared(Box<SharedStream>),
     /// The handshake has failed, so every operation returns an error.

@@ -7,7 +7,7 @@ use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenSt
 /// Names of the attribute's settings. Each is a method of `Sim`, except for `seeds`.
 const SETTINGS: [&str; 4] = ["seeds", "runs_twice", "shrinks", "time_max"];
 
-/// Default number of seeds with which a test runs.
+/// Default number of seeds of a test.
 const SEEDS: u64 = 100;
 
 /// A compile error with its position in the source.

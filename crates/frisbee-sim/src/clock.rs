@@ -17,7 +17,7 @@ const MILLION: u64 = 1_000_000;
 /// [`Fault::Drift`](crate::Fault::Drift) replaces the drift for a time.
 ///
 /// The timers of tokio use the time of the world. Deadlines of frpc use them too, so they expire on time even at a node
-/// whose clocks are wrong.
+/// with wrong clocks.
 #[derive(Clone, Debug)]
 pub struct Clock {
     pub(crate) process: Process,

@@ -16,7 +16,7 @@ use std::{env, fs, io, process, thread};
 /// Number of most recent events that are printed with a failure. `FRISBEE_TRACE` writes all events.
 const PRINTED: usize = 40;
 
-/// A seed whose world failed, with the command that reproduces the failure.
+/// A seed with a failed world, and the command that reproduces the failure.
 #[derive(Clone)]
 pub struct Failure {
     seed: u64,
@@ -183,7 +183,7 @@ fn put(path: &Path, end: &str, text: &str) -> io::Result<()> {
     fs::rename(new, with_end(path, end))
 }
 
-/// Appends an extension to a path, whose file name may contain dots.
+/// Appends an extension to a path. Its file name may contain dots.
 fn with_end(path: &Path, end: &str) -> PathBuf {
     let mut path = path.as_os_str().to_owned();
     path.push(".");

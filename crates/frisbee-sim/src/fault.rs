@@ -26,7 +26,7 @@ pub enum Fault {
     },
     /// No bytes pass from one node to another during the fault. They are delivered afterwards, as in TCP.
     Partition {
-        /// Node whose bytes are held back.
+        /// Node that sends the held-back bytes.
         from: String,
         /// Node that does not receive the bytes.
         to: String,
@@ -154,9 +154,9 @@ impl fmt::Display for Fault {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// [`Fault::Crash`] of a node whose disk is kept.
+    /// [`Fault::Crash`] of a node that keeps its disk.
     Crash,
-    /// [`Fault::Crash`] of a node whose disk is lost.
+    /// [`Fault::Crash`] of a node that loses its disk.
     LoseDisk,
     /// [`Fault::Pause`].
     Pause,

@@ -30,7 +30,7 @@ pub trait Model {
     ) -> Option<Self::State>;
 }
 
-/// Operations with their results, in the order in which they begin and end. Clones share the history.
+/// Operations with their results, in the order that they begin and end in. Clones share the history.
 ///
 /// ```
 /// use frisbee_sim::{History, Register, RegisterOperation as Operation, Verdict};

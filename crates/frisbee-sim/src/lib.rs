@@ -1,8 +1,8 @@
 //! Deterministic simulation of services on frisbee and frpc, with failing nodes, networks, disks and clocks. Runs are
 //! reproduced by their seed.
 //!
-//! A test defines a world whose nodes run the real servers and channels of frpc. Everything below them is simulated.
-//! The world runs with many seeds, and each seed determines the faults and their times:
+//! A test defines a world. Its nodes run the real servers and channels of frpc. Everything below them is simulated. The
+//! world runs with many seeds, and each seed determines the faults and their times:
 //!
 //! ```
 //! use samples::greeter::{GreeterClient, GreeterServer, Name};

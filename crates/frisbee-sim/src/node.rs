@@ -305,8 +305,8 @@ impl Process {
         });
     }
 
-    /// Passes new connections to the node to a function, whose future runs as a task of the process. Supports routers
-    /// of frisbee or any other protocol.
+    /// Passes new connections to the node to a function. The function's future runs as a task of the process. Supports
+    /// routers of frisbee or any other protocol.
     pub fn accept<F, T>(&self, accept: F)
     where
         F: Fn(Transport) -> T + Send + Sync + 'static,

@@ -26,7 +26,7 @@ enum Source {
     DrawRules(DrawRules),
 }
 
-/// Rules by which random faults are drawn.
+/// Rules for drawing random faults.
 #[derive(Clone, Debug)]
 struct DrawRules {
     count: usize,
@@ -101,7 +101,7 @@ impl Faults {
     /// Creates a schedule of `count` random faults that events trigger. An event that can trigger a fault is called an
     /// occasion. Each fault chooses one of the first `count` occasions and affects the node of that event. It begins
     /// within 100 ms after the event and lasts up to 4 s. The faults are derived from the seed and are of the
-    /// [usual](FaultKind::USUAL) kinds by default. A fault whose occasion does not occur is not injected.
+    /// [usual](FaultKind::USUAL) kinds by default. A fault is not injected if its occasion does not occur.
     ///
     /// For example, leaders can fail when they are elected, and machines while they write:
     ///

@@ -335,7 +335,7 @@ impl Sim {
         format!("two runs of one seed differ. {first}\n{CAUSES}")
     }
 
-    /// Searches for a smaller set of faults with which the world still fails.
+    /// Searches for a smaller set of faults that still makes the world fail.
     fn shrink<F, W>(&self, seed: u64, text: String, world: &F) -> Failure
     where
         F: Fn(World) -> W,
@@ -347,7 +347,7 @@ impl Sim {
         }
         let mut kept: Vec<_> = match &self.kept {
             Some(kept) => kept.iter().copied().collect(),
-            // Faults whose occasion did not occur had no effect.
+            // Faults had no effect if their occasion did not occur.
             None => (0..whole.schedule.len()).filter(|number| whole.schedule[*number].struck.is_some()).collect(),
         };
         let (mut runs, mut step, mut last) = (0, kept.len().max(1), whole);
@@ -376,7 +376,7 @@ impl Sim {
     }
 }
 
-/// Error message for a simulated world in which a thread was started.
+/// Error message for a simulated world that started a thread.
 const THREAD: &str = "a thread was started, by spawn_blocking, tokio::fs or the like: no seed decides when it is ready";
 
 /// Hints at common causes of nondeterministic runs.

@@ -40,7 +40,7 @@ pub(crate) struct Direction {
     /// Total number of bytes in flight, which are stored in `chunks`.
     length: usize,
     written: u64,
-    /// Number of written bytes after which the connection is cut, if it is.
+    /// Number of written bytes before the connection is cut, if it is.
     pub(crate) cut_at: Option<u64>,
     /// Whether all written bytes are silently lost.
     pub(crate) is_silent: bool,
@@ -282,7 +282,7 @@ enum WriteState {
     Nothing,
 }
 
-/// Returns the error for a connection whose world has ended.
+/// Returns the error for a connection after its world has ended.
 fn connection_lost() -> io::Error {
     io::ErrorKind::NotConnected.into()
 }

@@ -1,9 +1,9 @@
 //! TCP sockets on io_uring. A [`Worker`] is a thread that owns a ring and runs the tasks that use it.
 //!
 //! In one turn the thread polls all ready tasks, submits the operations that they started and waits for completions in
-//! a single system call, and wakes the tasks whose operations completed. Each socket receives with one multishot
-//! operation into buffers shared by the whole ring, so idle connections hold no buffer. There is no second event loop,
-//! so a turn costs one system call regardless of the number of sockets.
+//! a single system call, and wakes the tasks of completed operations. Each socket receives with one multishot operation
+//! into buffers shared by the whole ring, so idle connections hold no buffer. There is no second event loop, so a turn
+//! costs one system call regardless of the number of sockets.
 //!
 //! The kernel never accesses memory of tasks. Written bytes are copied to a buffer owned by the operation, and received
 //! bytes are copied out of the ring's buffers, so a task and its socket can be dropped at any time. Large transfers use

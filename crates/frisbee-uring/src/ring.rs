@@ -50,13 +50,13 @@ pub(crate) struct Ring {
     buffers: ManuallyDrop<Buffers>,
     /// Operations that did not fit into the submission queue and will be submitted later.
     backlog: VecDeque<squeue::Entry>,
-    /// Sends started by [`Self::send_quietly`] whose completions may not have been handled yet.
+    /// Sends started by [`Self::send_quietly`] with completions that may not have been handled yet.
     quiet: Vec<Tag>,
 }
 
 /// User data of an io_uring operation: its key in the operation table and, in the upper bits, the caller's token. The
-/// token identifies a multishot receive without access to the table, whose entries are not cached with thousands of
-/// connections.
+/// token identifies a multishot receive without access to the table. With thousands of connections, the table's entries
+/// would not be cached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Tag(u64);
 
@@ -226,7 +226,7 @@ impl Ring {
         unsafe { self.uring.submission().push(entry) }.is_ok()
     }
 
-    /// Returns whether sends are in flight whose completions do not end a wait; see [`Self::send_quietly`].
+    /// Returns whether sends are in flight that do not end a wait when they complete; see [`Self::send_quietly`].
     pub(crate) fn is_quiet(&self) -> bool {
         !self.quiet.is_empty()
     }

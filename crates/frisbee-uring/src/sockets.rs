@@ -25,14 +25,13 @@ use tokio::io::ReadBuf;
 /// Maximum number of bytes per socket that are staged or in flight. A task that writes more waits.
 const SEND_MAX: usize = 64 * 1024;
 
-/// Minimum length in bytes of a write that is sent by a system call of its own instead of being copied.
+/// Minimum length in bytes of a write that is sent by a separate system call instead of being copied.
 const BULK_WRITE_MIN: usize = 16 * 1024;
 
-/// Number of consecutive full buffers after which a socket enters bulk mode, in which each read is a system call of its
-/// own.
+/// Number of consecutive full buffers before a socket enters bulk mode, where each read is a separate system call.
 const BULK_READ_STREAK: u32 = 3;
 
-/// Number of consecutive reads of less than [`BULK_READ_MIN`] bytes after which a socket leaves bulk mode.
+/// Number of consecutive reads of less than [`BULK_READ_MIN`] bytes before a socket leaves bulk mode.
 const SMALL_READ_STREAK: u32 = 16;
 const BULK_READ_MIN: usize = BUFFER_LEN / 4;
 
@@ -78,7 +77,7 @@ struct ReadState {
     receive: Option<Tag>,
     is_wanted: bool,
     is_stopping: bool,
-    /// Whether the socket is in bulk mode, in which each read is a system call of its own.
+    /// Whether the socket is in bulk mode, where each read is a separate system call.
     is_bulk: bool,
     streak: u32,
     /// Whether the last read in bulk mode returned all available bytes.

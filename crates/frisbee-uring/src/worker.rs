@@ -163,7 +163,7 @@ impl WorkerShared {
         let wake = std::mem::take(&mut mailbox.is_asleep);
         drop(mailbox);
         if wake {
-            // Ignore the error: the write fails only if the counter would overflow, in which case the worker is woken
+            // Ignore the error: the write fails only if the counter would overflow, and then the worker is woken
             // anyway.
             let _ = (&*self.event).write(&1_u64.to_ne_bytes());
         }

@@ -142,7 +142,7 @@ impl Table {
         self.state.lock().pending
     }
 
-    /// Returns the error for a request whose connection has closed.
+    /// Returns the error for a request on a closed connection.
     pub(super) fn closed(&self) -> RequestError {
         let reason = self.state.lock().ended.clone();
         RequestError::Closed(reason.unwrap_or(CloseReason::Local))
@@ -150,7 +150,7 @@ impl Table {
 }
 
 impl State {
-    /// Returns the next sequence number whose packet id is unused and not 0.
+    /// Returns the next sequence number that has an unused packet id other than 0.
     fn next(&mut self) -> Number {
         loop {
             self.last = self.last.wrapping_add(1);

@@ -325,7 +325,7 @@ async fn timed_out_request_wakes_task_unlocked() {
         let (is_late, free, locked) = (is_late.clone(), free.clone(), locked.clone());
         move || {
             if is_late.load(Ordering::SeqCst) {
-                // Another thread inspects the table, for which it must acquire the lock.
+                // Another thread inspects the table, and must acquire the lock for this.
                 let (looked, look) = std::sync::mpsc::channel();
                 let handle = handle.clone();
                 std::thread::spawn(move || looked.send(handle.is_going_away()));

@@ -158,8 +158,8 @@ impl Peer {
     }
 }
 
-/// Interprets fuzzer input both as a handshake message and as a sequence of steps, in which a peer writes to the shared
-/// memory and this end reads and writes.
+/// Interprets fuzzer input both as a handshake message and as a sequence of steps: a peer writes to the shared memory,
+/// and this end reads and writes.
 ///
 /// # Panics
 /// If encoding does not reproduce a decoded message, if more bytes are transferred than possible, or if memory cannot

@@ -1,4 +1,4 @@
-//! Memory for loom models: rings of a few bytes, whose data loom checks for races.
+//! Memory for loom models: rings of a few bytes. Loom checks their data for races.
 
 pub(crate) use crate::words::{End, Word};
 use loom::cell::UnsafeCell;
@@ -9,7 +9,7 @@ use tokio::io::ReadBuf;
 /// Size in bytes of a small ring in the model.
 pub(crate) const SMALL: u32 = 1;
 
-/// Shared memory of a model, of which both threads hold a clone.
+/// Shared memory of a model. Both threads hold a clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory(Arc<Inner>);
 

@@ -59,8 +59,7 @@ fn no_bytes_follow_cancelled_send() {
     assert_eq!(received.len(), 0);
 }
 
-/// A socket whose bytes have been flushed is removed from the ring immediately, so a caller needs a timeout only for
-/// the flush.
+/// A flushed socket is removed from the ring immediately, so a caller needs a timeout only for the flush.
 #[test]
 fn flushed_socket_leaves_its_ring_at_once() {
     let Ok(ring) = Ring::new() else { return eprintln!("SKIPPED: there are no rings here") };
