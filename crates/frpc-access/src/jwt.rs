@@ -68,7 +68,7 @@ struct Ring {
 }
 
 impl Jwt {
-    /// Creates a verifier for tokens whose `iss` claim equals `issuer` and whose `aud` claim includes `audience`.
+    /// Creates a verifier for tokens with an `iss` claim equal to `issuer` and an `aud` claim that includes `audience`.
     #[must_use]
     pub fn new(issuer: impl Into<String>, audience: impl Into<String>, keys: Keys) -> Self {
         Self {

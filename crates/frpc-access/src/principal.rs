@@ -32,7 +32,7 @@ struct PrincipalData {
     extensions: Extensions,
 }
 
-/// Proof by which a [`Principal`] was authenticated.
+/// Proof of a [`Principal`]'s identity.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Proof {
@@ -41,7 +41,7 @@ pub enum Proof {
     /// Credentials of a peer on a Unix socket, as reported by the kernel.
     #[cfg(unix)]
     Unix(frpc::frisbee::UnixCredentials),
-    /// A token whose signature has been verified.
+    /// A token with a verified signature.
     Token {
         /// Issuer of the token, as stated in its `iss` claim.
         issuer: String,
@@ -50,7 +50,7 @@ pub enum Proof {
     Other,
 }
 
-/// Names in a certificate by which access rules can identify its owner.
+/// Names in a certificate that access rules can identify its owner by.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct CertificateNames {
@@ -151,7 +151,7 @@ impl Principal {
         &self.0.name
     }
 
-    /// Returns the proof by which the principal was authenticated.
+    /// Returns the proof of the principal's identity.
     pub fn proof(&self) -> &Proof {
         &self.0.proof
     }

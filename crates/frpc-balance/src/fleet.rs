@@ -42,7 +42,7 @@ pub(crate) struct Fleet {
     /// Maximum time that a call waits for a connection while no server is connected.
     connect_timeout: Duration,
     is_closed: AtomicBool,
-    /// Runtime on which the tasks of the channel run.
+    /// Runtime of the channel's tasks.
     runtime: Handle,
     /// Task that follows the resolver. Empty if the list of servers is fixed.
     resolving: OnceLock<ResolverTask>,
@@ -180,7 +180,7 @@ impl Fleet {
         }
     }
 
-    /// Returns the status of a call whose deadline passed before a connection was available.
+    /// Returns the status of a call if its deadline passed before a connection was available.
     fn late(&self) -> Status {
         let why = String::from("not sent: no connection before the deadline");
         Status::deadline_exceeded(self.with_failure(why))
@@ -191,7 +191,7 @@ impl Fleet {
         let members = self.members.read();
         self.is_closed.store(true, Ordering::Release);
         let all: Vec<_> = members.rows().iter().map(|row| row.member.clone()).collect();
-        // Close without the lock, because closing wakes tasks, which may run arbitrary code.
+        // Close outside of the lock, because closing wakes tasks, which may run arbitrary code.
         drop(members);
         all.iter().for_each(|member| member.links.close());
         if let Some(resolving) = self.resolving.get() {

@@ -85,7 +85,7 @@ pub trait Resolver: Send + 'static {
     ///
     /// # Errors
     /// If the set is currently unknown. The channel calls again after a pause, as it does after a panic, so a resolver
-    /// need not implement a backoff of its own.
+    /// does not have to implement a backoff.
     fn next(&mut self) -> impl Future<Output = io::Result<Vec<Endpoint>>> + Send;
 
     /// Returns the name that is being resolved, for use in logs and error messages.
@@ -116,7 +116,7 @@ impl Resolver for StaticResolver {
     }
 }
 
-/// A resolver whose sets of endpoints are sent by the program through a watch channel.
+/// A resolver that receives sets of endpoints from the program through a watch channel.
 #[derive(Debug)]
 pub struct WatchResolver {
     sets: watch::Receiver<Vec<Endpoint>>,

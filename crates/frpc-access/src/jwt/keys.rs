@@ -73,8 +73,8 @@ impl Keys {
         self.with(kid, algorithm, DecodingKey::from_secret(secret))
     }
 
-    /// Parses the public keys of a JSON Web Key Set (JWKS), the format in which issuers publish them. The caller
-    /// fetches the set.
+    /// Parses the public keys of a JSON Web Key Set (JWKS), the format that issuers publish them in. The caller fetches
+    /// the set.
     ///
     /// Encryption keys, keys without a `kid`, malformed keys and keys of unknown types are ignored, as RFC 7517,
     /// section 5, requires. Secrets are ignored because they must not be published.

@@ -95,7 +95,7 @@ impl Bucket {
     }
 
     /// Takes one call from a caller's bucket, if the caller has one, and returns the bucket. A shared bucket is looked
-    /// up again by `find`, because the caller may have a bucket of its own by now.
+    /// up again by `find`, because the caller may have its own bucket by now.
     pub(crate) fn take_from(
         bucket: Option<&Arc<Self>>,
         find: impl FnOnce() -> Option<Arc<Self>>,
@@ -183,7 +183,7 @@ impl Name {
     }
 }
 
-/// Network address by which unauthenticated callers are rate limited.
+/// Network address that unauthenticated callers are rate limited by.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct CallerAddress {
     network: IpAddr,

@@ -77,8 +77,8 @@ impl fmt::Display for TokenError {
 
 impl std::error::Error for TokenError {}
 
-/// Cache of accepted tokens in two generations. When the young generation is full, it replaces the old one, whose
-/// entries are evicted. Using a token moves it to the young generation, so tokens in use are not evicted.
+/// Cache of accepted tokens in two generations. When the young generation is full, it replaces the old one. The entries
+/// of the old one are evicted. Using a token moves it to the young generation, so tokens in use are not evicted.
 #[derive(Default)]
 pub(crate) struct Cache(Mutex<CacheGenerations>);
 

@@ -103,7 +103,7 @@ struct Memory {
     /// differs, the identity is evaluated again.
     own: (u32, Arc<JudgedCaller>),
     bearer: Option<Bearer>,
-    /// Number of recently rejected tokens, and the start of the period in which they are counted.
+    /// Number of recently rejected tokens, and the start of the period that they are counted for.
     refusals: (u32, Option<Instant>),
 }
 
@@ -224,7 +224,7 @@ impl Visitor {
         memory.own.1.clone()
     }
 
-    /// Returns the caller whose token is in `value`, a value of the `authorization` metadata.
+    /// Returns the caller identified by the token in `value`, a value of the `authorization` metadata.
     fn bearer(&self, value: &str) -> Result<Arc<JudgedCaller>, Status> {
         let Some(tokens) = &self.access.rules.tokens else { return Ok(self.own()) };
         let Some(token) = token(value) else {

@@ -73,7 +73,7 @@ impl Who {
         Self(Condition::Role(role.into()))
     }
 
-    /// Matches the workload whose certificate has this SPIFFE ID.
+    /// Matches the workload with this SPIFFE ID in its certificate.
     ///
     /// ```
     /// use frpc_access::Who;
@@ -85,7 +85,7 @@ impl Who {
         Self(Condition::Spiffe(id.into()))
     }
 
-    /// Matches workloads whose SPIFFE ID is below `id`. `spiffe://example.org` matches a whole trust domain.
+    /// Matches workloads with a SPIFFE ID below `id`. `spiffe://example.org` matches a whole trust domain.
     /// `spiffe://example.org/shop` matches `spiffe://example.org/shop/till`, but not `spiffe://example.org/shopping`.
     ///
     /// ```
@@ -102,7 +102,7 @@ impl Who {
         Self(Condition::SpiffeBelow(below))
     }
 
-    /// Matches callers whose certificate has this host name as a subject alternative name. A certificate for
+    /// Matches callers with this host name as a subject alternative name in their certificate. A certificate for
     /// `*.example.org` has exactly that name.
     ///
     /// ```
@@ -115,7 +115,7 @@ impl Who {
         Self(Condition::Host(name.into()))
     }
 
-    /// Matches callers whose certificate has this common name, for authorities that do not issue alternative names.
+    /// Matches callers with this common name in their certificate, for authorities that do not issue alternative names.
     ///
     /// ```
     /// use frpc_access::Who;
@@ -153,8 +153,8 @@ impl Who {
         Self(Condition::Group(gid))
     }
 
-    /// Matches principals for which `predicate` returns true. The result is cached per connection and token, so it must
-    /// not change.
+    /// Matches principals if `predicate` returns true for them. The result is cached per connection and token, so it
+    /// must not change.
     ///
     /// ```
     /// use frpc_access::Who;

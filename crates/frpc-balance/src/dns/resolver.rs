@@ -157,15 +157,15 @@ fn asking(server: Option<SocketAddr>) -> Result<TokioResolver, NetError> {
     builder.build()
 }
 
-/// Names and record types for which the last successful answer had addresses. If a lookup of one of them fails, its
-/// addresses are unknown rather than absent.
+/// Names and record types with addresses in the last successful answer. If a lookup of one of them fails, its addresses
+/// are unknown rather than absent.
 type Families = BTreeSet<(String, RecordType)>;
 
 /// Resolves a host name to its addresses, and returns which address families (A and AAAA records) had any.
 ///
-/// If the query for a family fails for which the last answer had addresses, the whole lookup fails, because these
-/// servers would otherwise seem to have left. In other cases one family suffices, because some DNS servers never answer
-/// queries for AAAA records.
+/// If the query for a family fails that had addresses in the last answer, the whole lookup fails, because these servers
+/// would otherwise seem to have left. In other cases one family suffices, because some DNS servers never answer queries
+/// for AAAA records.
 async fn addresses(
     resolver: &TokioResolver,
     name: &str,
@@ -204,8 +204,8 @@ fn partial(name: &str, family: &str, error: &io::Error) -> u32 {
     30
 }
 
-/// Resolves the SRV records of a name, using only the targets with the lowest priority value. A target whose lookup
-/// fails is ignored, unless the last answer contained addresses for it.
+/// Resolves the SRV records of a name, using only the targets with the lowest priority value. A target is ignored if
+/// its lookup fails, unless the last answer contained addresses for it.
 async fn services(
     resolver: &TokioResolver,
     name: &str,

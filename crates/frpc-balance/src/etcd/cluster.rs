@@ -24,7 +24,7 @@ const ANSWER_MAX: u32 = 16 << 20;
 #[derive(Clone, Debug)]
 pub struct Etcd {
     members: Arc<[Channel]>,
-    /// Index of the etcd member to which requests are sent. Advances after a failure.
+    /// Index of the etcd member that requests are sent to. Advances after a failure.
     at: Arc<AtomicUsize>,
 }
 

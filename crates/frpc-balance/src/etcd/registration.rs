@@ -42,8 +42,8 @@ impl Registration {
         Ok(Self { etcd: etcd.clone(), key: format!("{prefix}{}", endpoint.address()), value, ttl: TTL })
     }
 
-    /// Sets the TTL of the lease, after which a dead server is removed. Rounded up to whole seconds, and at least 1 s.
-    /// Defaults to 10 s. The lease is renewed three times per TTL.
+    /// Sets the TTL of the lease. A dead server is removed after this time. Rounded up to whole seconds, and at least 1
+    /// s. Defaults to 10 s. The lease is renewed three times per TTL.
     pub fn with_ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Duration::from_secs(ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0)).max(Duration::from_secs(1));
         self
@@ -102,7 +102,7 @@ impl Registration {
                 id
             }
             _ => {
-                // Choose the lease id here, so that a lease whose response is lost can be used or revoked later.
+                // Choose the lease id here, so that the lease can be used or revoked later if the response is lost.
                 let id = fastrand::i64(1..);
                 *lease = Some(Lease { id, has_key: false });
                 self.etcd.grant(id, self.ttl).await?;
@@ -152,7 +152,7 @@ impl Registered {
     }
 
     /// Deregisters the server by deleting its key, so that channels stop using it. Completes when the key is deleted,
-    /// or after two seconds if etcd is unreachable, in which case the key expires with its lease.
+    /// or after two seconds if etcd is unreachable; the key then expires with its lease.
     ///
     /// # Cancel safety
     /// If the future is dropped, the deregistration continues in the background.
@@ -169,7 +169,7 @@ impl Registered {
     }
 }
 
-/// A service whose server is deregistered before it shuts down, created by [`Registered::around`].
+/// A service that deregisters its server before it shuts down, created by [`Registered::around`].
 #[derive(Debug)]
 pub struct RegisteredService<S> {
     service: S,

@@ -43,8 +43,8 @@ const DRAWN_IN: u64 = 64;
 /// Interval, in calls, at which a latency is measured while calls are too short to measure each of them.
 const TIMED_IN: u64 = 64;
 
-/// Time after which a probe call is hedged, as a multiple of the expected latency of other servers. Hedging never
-/// starts before the minimum time, because shorter latencies differ only by chance.
+/// Time before a probe call is hedged, as a multiple of the expected latency of other servers. Hedging never starts
+/// before the minimum time, because shorter latencies differ only by chance.
 const PROBE_TIMES: u64 = 4;
 const PROBE_LEAST: Duration = Duration::from_millis(50);
 
@@ -52,7 +52,7 @@ const PROBE_LEAST: Duration = Duration::from_millis(50);
 /// are rare and already late.
 const DRAWN_FOR_HEDGE: u64 = 4;
 
-/// The connected servers from which one is chosen for each call.
+/// The connected servers. One of them is chosen for each call.
 #[derive(Default)]
 pub(crate) struct CandidateSet {
     /// The servers in the local zone, or all servers if the zone has none, and the servers of other zones.
@@ -96,7 +96,7 @@ pub(crate) struct Candidate {
 /// Connection chosen for a call, and whether the call is a probe of its server.
 pub(crate) struct ChosenServer {
     link: Arc<Link>,
-    /// Time after which the call is hedged, if it is a probe of the server.
+    /// Time before the call is hedged, if it is a probe of the server.
     probe: Option<Duration>,
 }
 
@@ -224,7 +224,7 @@ impl CandidateSet {
     }
 
     /// Returns the connection for a call, considering load reports and zones: the better of two random servers and the
-    /// one whose load report promises the lowest cost. The call may be a probe.
+    /// one with the load report that promises the lowest cost. The call may be a probe.
     pub(crate) fn choose_by_cost(&mut self, clock: &FleetClock) -> Option<ChosenServer> {
         if let Some(deferred_probe) =
             self.deferred_probe.take().filter(|deferred_probe| deferred_probe.estimate.cost() == PROBE)
@@ -366,7 +366,7 @@ impl Tier {
         self.servers.iter().zip(self.weights.iter().copied())
     }
 
-    /// Builds the list of candidates, in which each server occurs in proportion to its weight.
+    /// Builds the list of candidates. Each server occurs in it in proportion to its weight.
     fn prepare(&mut self) {
         let lots = lots(&self.weights);
         self.lots = lots.iter().filter_map(|index| self.servers.get(*index as usize).cloned()).collect();
@@ -406,7 +406,7 @@ impl Tier {
         Some(if cost < least { (self.last, last, cost) } else { (at, best, least) })
     }
 
-    /// Returns the rank and the cost of the server whose load report promises the lowest cost.
+    /// Returns the rank and the cost of the server with the load report that promises the lowest cost.
     #[inline(never)]
     fn by_report(&self, clock: &FleetClock) -> Option<(usize, u64)> {
         let cost = |index: u32| self.servers.get(index as usize).map_or(EXCLUDED, Candidate::usual_cost);

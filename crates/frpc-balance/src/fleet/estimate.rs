@@ -40,7 +40,7 @@ const REFUSAL: (u64, u32) = (250_000_000, 7);
 /// without a reply costs its caller the whole timeout.
 const SILENCE: (u64, u32) = (2_000_000_000, 7);
 
-/// Time in nanoseconds after which a probe call without a reply is repeated by another one.
+/// Time in nanoseconds before a probe call without a reply is repeated by another one.
 const PROBE_MAX: u64 = 5_000_000_000;
 
 /// Duration in nanoseconds of a slow start. During this time, a new or returning server receives fewer calls than
@@ -50,11 +50,11 @@ const SLOW_START: f64 = 5e9;
 /// Fraction of the time that a server is open to ordinary calls at the beginning of its slow start.
 const SLOW_START_PART: f64 = 0.1;
 
-/// Factor by which the cost of a call is raised while the server is not open. Calls then prefer other servers, unless
-/// these have long queues.
+/// Factor for the cost of a call while the server is not open. Calls then prefer other servers, unless these have long
+/// queues.
 const CLOSED_TIMES: u64 = 16;
 
-/// Step by which each failure raises a server's failure penalty, as a fraction of the distance to the maximum.
+/// How much each failure raises a server's failure penalty, as a fraction of the distance to the maximum.
 const FAILURE_PENALTY_STEP: f64 = 0.25;
 
 /// Cost of a server that should receive a call in order to measure it.
@@ -66,17 +66,17 @@ pub(crate) const COST_MAX: u64 = 1 << 42;
 /// Cost of a server that receives no calls. It exceeds the product of [`COST_MAX`] and any possible number of calls.
 pub(crate) const EXCLUDED: u64 = 1 << 63;
 
-/// Rank of a server whose load reports are not used to choose it.
+/// Rank of a server that is not chosen by its load reports.
 const NOWHERE: u32 = u32::MAX;
 
-/// Time in nanoseconds for which a load report is used. After it, a server is judged by its measured latencies again.
+/// How long a load report is used, in nanoseconds. After it, a server is judged by its measured latencies again.
 const REPORTED_FOR: u64 = 60_000_000_000;
 
 /// Maximum number of other clients' calls that is believed from a load report. No server can have more.
 const OTHERS_MAX: u32 = 1 << 16;
 
-/// Base-2 logarithm of the factor by which a reported latency may be below the measured peak. Some difference is
-/// normal, because the peak is several times the usual latency.
+/// Base-2 logarithm of the ratio of the measured peak to the lowest reported latency that is believed. Some difference
+/// is normal, because the peak is several times the usual latency.
 const CLAIM_SHIFT: u32 = 3;
 
 /// Conditions of the whole fleet that affect the cost of each of its servers.
@@ -114,7 +114,7 @@ struct Observations {
     peak: u64,
     measured_at: u64,
     reported: Option<ServerReport>,
-    /// Start time of the call whose latency is being measured, if there is one.
+    /// Start time of the call that is being measured, if there is one.
     waits_since: u64,
     /// Time at which the server joined the fleet or returned after a failure.
     arrived_at: u64,
@@ -123,7 +123,7 @@ struct Observations {
     penalized_at: u64,
     /// Number of consecutive ejections of the server.
     ejections: u32,
-    /// Time from which an ejected server may receive a probe call.
+    /// Earliest time for a probe call to an ejected server.
     ejected_until: u64,
     /// Whether the server has been sent its first measured call or, if it is ejected, its probe call.
     is_tried: bool,
@@ -295,7 +295,8 @@ impl ServerEstimate {
             true if now >= state.ejected_until => (PROBE, 0),
             true => (EXCLUDED, 0),
         };
-        // Write under the lock, so that updates do not interleave. Choosing a server reads the values without the lock.
+        // Write under the lock, so that updates do not interleave. Choosing a server reads the values without acquiring
+        // the lock.
         self.open.store(is_open, Ordering::Relaxed);
         self.set_cost(cost);
     }
@@ -336,7 +337,7 @@ impl ServerEstimate {
         self.clock.change();
     }
 
-    /// Records that the server is alive, after which its cost is recomputed.
+    /// Records that the server is alive. Its cost is then recomputed.
     fn show(&self) {
         self.clock.expire();
     }
@@ -410,7 +411,7 @@ impl ServerEstimate {
         }
     }
 
-    /// Records the start of a call whose latency is measured.
+    /// Records the start of a measured call.
     fn begin(&self, instant: Instant) {
         self.state.lock().waits_since = self.clock.advance(instant);
     }
@@ -420,7 +421,7 @@ impl ServerEstimate {
         self.state.lock().waits_since = 0;
     }
 
-    /// Records the end of the call whose latency is being measured.
+    /// Records the end of the measured call.
     fn end(&self, took: Duration, end: MeasuredEnd, now: u64) {
         let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         let mut state = self.state.lock();

@@ -26,7 +26,7 @@ pub(crate) struct Members {
 pub(crate) struct Row {
     pub(crate) endpoint: Arc<Endpoint>,
     pub(crate) member: Arc<Member>,
-    /// Estimate of the server's performance, by which calls choose servers.
+    /// Estimate of the server's performance. Calls choose servers by it.
     pub(crate) estimate: Arc<ServerEstimate>,
     /// Time since which the endpoint has been missing in the resolver's sets.
     pub(crate) missing_since: Option<Instant>,
@@ -60,7 +60,7 @@ impl Members {
         self.rows.extend(rows);
     }
 
-    /// Removes and returns the members for which `stays` returns `false`.
+    /// Removes and returns the members that `stays` returns `false` for.
     pub(crate) fn retain(&mut self, stays: impl FnMut(&mut Row) -> bool) -> Vec<Row> {
         let mut stays = stays;
         self.rows.extract_if(.., |row| !stays(row)).collect()

@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// because it is outdated.
 const REPORTS_MAX: usize = 16;
 
-/// Time in nanoseconds for which a load report is kept. The time is long, because for a client that rarely makes calls
-/// an old report is better than none.
+/// How long a load report is kept, in nanoseconds. The time is long, because for a client that rarely makes calls an
+/// old report is better than none.
 const LASTS: u64 = 4_000_000_000;
 
-/// Recent load reports of a fleet's servers, by which calls find the least loaded server.
+/// Recent load reports of a fleet's servers. Calls find the least loaded server by them.
 #[derive(Debug, Default)]
 pub(super) struct Reports {
     /// Time of the latest load report, or 0 if there was none.

@@ -43,9 +43,9 @@ const LOG_INTERVAL: Duration = Duration::from_secs(60);
 /// follow after random delays.
 pub(crate) const AT_ONCE: usize = 64;
 
-/// Functions by which a channel checks the endpoints that its resolver returns, and connects to them.
+/// Functions of a channel that check the endpoints returned by its resolver, and connect to them.
 pub(crate) struct Connects {
-    /// Rejects endpoints to which the channel cannot connect, such as malformed addresses.
+    /// Rejects endpoints that the channel cannot connect to, such as malformed addresses.
     pub(crate) check: Box<Check>,
     /// Creates the connections to an endpoint.
     pub(crate) connect: Box<Connect>,
@@ -238,8 +238,8 @@ impl Fleet {
         }
     }
 
-    /// Removes members whose endpoints have been missing for [`MISSING_FOR`]. If other members are missing, returns the
-    /// time of the next check.
+    /// Removes members after their endpoints have been missing for [`MISSING_FOR`]. If other members are missing,
+    /// returns the time of the next check.
     fn remove_missing(&self, now: Instant) -> Option<Instant> {
         let end = |since: Instant| since + MISSING_FOR;
         let next = |members: &super::members::Members| {
@@ -253,7 +253,7 @@ impl Fleet {
         let removed = members.retain(|row| row.missing_since.is_none_or(|since| end(since) > now));
         let next = next(&members);
         self.rebuild_choice(&members);
-        // Drain without the lock, because closing connections wakes tasks, which may run arbitrary code.
+        // Drain outside of the lock, because closing connections wakes tasks, which may run arbitrary code.
         drop(members);
         for row in removed {
             tracing::debug!(address = row.endpoint.address(), "endpoint removed");

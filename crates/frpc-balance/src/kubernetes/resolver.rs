@@ -19,16 +19,15 @@ const PAGE: u32 = 32;
 /// Maximum number of pages in a list of EndpointSlices.
 const PAGES_MAX: usize = 300;
 
-/// Range in seconds from which the lifetime of a watch is drawn. The random lifetime spreads the requests of clients
-/// over time. kube accepts less than 295 seconds.
+/// Range in seconds of the random lifetime of a watch. The random lifetime spreads the requests of clients over time.
+/// kube accepts less than 295 seconds.
 const WATCH_SECONDS: Range<u32> = 145..290;
 
 /// Timeout for reading a page of a list and for starting a watch, including retries by kube. The API server limits a
 /// request to a minute.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Additional time after a watch's lifetime, after which the client aborts the watch. A machine that died cannot end
-/// it.
+/// How long after a watch's lifetime the client aborts the watch. A machine that died cannot end it.
 const OVERDUE: Duration = Duration::from_secs(30);
 
 /// Maximum delay before the next watch. An API server that shuts down ends the watches of all clients at the same time.
@@ -70,7 +69,7 @@ pub struct KubernetesResolver {
     namespace: String,
     service: String,
     slices: Slices,
-    /// Resource version from which to watch. `None` until the EndpointSlices have been listed.
+    /// Resource version to watch from. `None` until the EndpointSlices have been listed.
     version: Option<String>,
     watch: Option<BoxStream<'static, kube::Result<WatchEvent<EndpointSlice>>>>,
     /// Number of consecutive watches that failed because the API server no longer had the resource version.
@@ -85,7 +84,7 @@ enum Outcome {
     Unchanged,
     /// The API server has ended the watch.
     Ended,
-    /// The API server has discarded the resource version from which to watch or list.
+    /// The API server has discarded the resource version to watch or list from.
     Gone,
 }
 

@@ -45,7 +45,7 @@ impl Endpoint {
         self
     }
 
-    /// Sets the zone in which the server is located, such as a data centre.
+    /// Sets the zone of the server, such as a data centre.
     #[must_use]
     pub fn with_zone(mut self, zone: impl Into<String>) -> Self {
         self.zone = Some(zone.into());
@@ -77,7 +77,7 @@ impl Endpoint {
         self.weight
     }
 
-    /// Returns the zone in which the server is located, if known.
+    /// Returns the zone of the server, if known.
     pub fn zone(&self) -> Option<&str> {
         self.zone.as_deref()
     }

@@ -45,7 +45,7 @@ const _: () = assert!(LENGTH_MAX > 100 * ENDPOINTS_MAX as u64);
 #[derive(Debug)]
 pub struct FileResolver {
     path: PathBuf,
-    /// Content of the file from which the last set was made. An unchanged file is not reported again.
+    /// Content of the file that the last set was read from. An unchanged file is not reported again.
     stated: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Tests of names whose records change, with a small DNS server on loopback.
+//! Tests of names with changing records, with a small DNS server on loopback.
 
 use frpc::Channel;
 use frpc_balance::dns::DnsResolver;
@@ -30,9 +30,9 @@ struct Dns {
     zone: Arc<Mutex<Zone>>,
     /// Response code of all responses, if they are to fail.
     failure: Arc<Mutex<Option<u8>>>,
-    /// Record type whose queries fail, with a response code or, for `None`, without a response.
+    /// Record type with failing queries: with a response code or, for `None`, without a response.
     broken: Arc<Mutex<Broken>>,
-    /// Name whose queries fail.
+    /// Name with failing queries.
     broken_name: Arc<Mutex<Option<&'static str>>>,
     address: SocketAddr,
 }

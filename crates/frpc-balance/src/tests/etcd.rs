@@ -1,4 +1,5 @@
-//! Tests of registrations with a small etcd on loopback that loses replies, and of a resolver whose watches it ends.
+//! Tests of registrations with a small etcd on loopback that loses replies, and of a resolver when etcd ends its
+//! watches.
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use frpc_balance::etcd::{Etcd, EtcdResolver, Registration};
@@ -36,7 +37,7 @@ struct Renewed {
     ttl: i64,
 }
 
-/// Leases of the server, and the name of the request whose first response is lost.
+/// Leases of the server, and the name of the request that loses its first response.
 #[derive(Default)]
 struct State {
     leases: BTreeSet<i64>,
@@ -111,7 +112,7 @@ async fn start(lost: &'static str) -> (Etcd, Arc<Mutex<State>>) {
     start_with(lost, 1).await
 }
 
-/// Like [`start`], with the given number of members, all of which are the same server.
+/// Like [`start`], with the given number of members. All of them are the same server.
 async fn start_with(lost: &'static str, members: usize) -> (Etcd, Arc<Mutex<State>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback port should be free");
     let address = listener.local_addr().expect("socket should have a local address");
@@ -130,8 +131,7 @@ async fn start_with(lost: &'static str, members: usize) -> (Etcd, Arc<Mutex<Stat
     (Etcd::new(vec![format!("http://{address}"); members]).expect("addresses should be valid"), state)
 }
 
-/// Regression test: a lease whose key could not be put was kept until it expired, as was a lease whose id had been
-/// lost.
+/// Regression test: a lease was kept until it expired if its key could not be put or its id was lost.
 #[tokio::test]
 async fn lost_answer_leaves_no_lease_behind() {
     for lost in ["LeaseGrant", "Put"] {

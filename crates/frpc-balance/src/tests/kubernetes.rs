@@ -1,4 +1,4 @@
-//! Tests of Services whose slices change, with a small API server on loopback that restarts, discards its history and
+//! Tests of Services with changing slices, with a small API server on loopback that restarts, discards its history and
 //! sends malformed data.
 
 use crate::tests::api::{Api, Refusal};
@@ -79,7 +79,7 @@ async fn failure(followed: &mut Followed) -> String {
     next(followed).await.expect_err("resolver should report an error").to_string()
 }
 
-/// Waits until the resolver has started the given number of watches, and asserts that it returns nothing meanwhile.
+/// Waits until the resolver has started the given number of watches, and asserts that it returns nothing until then.
 async fn until_watched(followed: &mut Followed, api: &Api, times: usize) {
     let watching = async {
         while api.request_counts().1 < times {
