@@ -146,7 +146,7 @@ impl Case {
     }
 }
 
-/// Parses the notation in which the conformance table describes bytes.
+/// Parses the conformance table's notation of bytes.
 fn content(mut text: &str) -> Option<Vec<u8>> {
     let mut levels = vec![Vec::new()];
     while !text.trim_start().is_empty() {

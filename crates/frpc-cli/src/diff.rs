@@ -200,7 +200,7 @@ fn contained_messages(old: Kind, new: Kind) -> Option<(MessageDescriptor, Messag
     if !old.is_map_entry() && !new.is_map_entry() {
         return Some((old, new));
     }
-    // A map is equivalent to a list of messages whose field 2 is the value.
+    // A map is equivalent to a list of messages with the value in field 2.
     let (old, new) = (old.get_field(2)?, new.get_field(2)?);
     contained_messages(old.kind(), new.kind())
 }

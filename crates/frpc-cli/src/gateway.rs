@@ -94,11 +94,11 @@ fn forwarding(services: &[(&Service, Vec<&Callable>)]) -> String {
     format!("forwarding {count} methods of {}", names.join(", "))
 }
 
-/// Returns the server to which calls are forwarded.
+/// Returns the server that calls are forwarded to.
 fn forwarded_server(arguments: &GatewayArguments, server: &ServerArguments) -> Result<ServerArguments, Failure> {
     let to = (!arguments.to.is_empty()).then(|| arguments.to.join(","));
     let server = ServerArguments { server: to.or_else(|| server.server.clone()), ..server.clone() };
-    // Require an address, because the default server of other commands is the address on which this command listens.
+    // Require an address, because the default server of other commands is the address that this command listens on.
     if server.server.is_none() && std::env::var_os("FRPC_SERVER").is_none_or(|address| address.is_empty()) {
         return Err(Failure::new("no server to forward to: name it by --to ADDRESS"));
     }
@@ -170,7 +170,7 @@ fn visible(schema: &Schema, services: &[(&Service, Vec<&Callable>)]) -> Vec<u8> 
             service.method.retain(|method| names.contains(&format!("{prefix}{}", method.name())));
         }
         file.service.retain(|service| !service.method.is_empty());
-        // Filter the comments of services, whose paths contain method indexes. Services are field 6 of a file.
+        // Filter the comments of services. Their paths contain method indexes. Services are field 6 of a file.
         if let Some(info) = &mut file.source_code_info {
             info.location.retain(|location| location.path.first() != Some(&6));
         }
@@ -199,7 +199,7 @@ fn forwarded<'a>(schema: &'a Schema, allowed: &[String]) -> Result<Vec<(&'a Serv
     Ok(services)
 }
 
-/// Opens the connections to the server to which calls are forwarded.
+/// Opens the connections to the server that calls are forwarded to.
 fn backend(arguments: &GatewayArguments, target: &Target) -> Result<Forward, Failure> {
     let channels = (0..arguments.connections.get()).map(|_| target.connect_lazy()).collect::<Result<Vec<_>, _>>()?;
     for channel in &channels {

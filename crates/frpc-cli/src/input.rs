@@ -73,7 +73,7 @@ fn text<'a>(bytes: &'a [u8], source: &str) -> Result<&'a str, Failure> {
     }
 }
 
-/// Parses a sequence of JSON values, each of which is a message.
+/// Parses a sequence of messages in JSON.
 fn all(
     descriptor: &MessageDescriptor,
     text: &str,
@@ -97,7 +97,7 @@ fn one(descriptor: &MessageDescriptor, json: &str, source: &str) -> Result<Dynam
         .map_err(|error| Failure::new(format!("{source} is not a valid `{}`: {error}", descriptor.full_name())))
 }
 
-/// Lines of standard input, each of which is parsed as a message.
+/// Lines of standard input. Each is parsed as a message.
 pub(crate) struct Lines {
     descriptor: MessageDescriptor,
     lines: tokio::io::Lines<BufReader<tokio::io::Stdin>>,

@@ -176,7 +176,7 @@ struct Prepared {
 enum Requests {
     /// All calls send the same request, which was encoded in advance.
     Constant(Vec<Body>),
-    /// Each call sends another request, for which the templates in the parameters are expanded.
+    /// Each call sends another request, made by expanding the templates in the parameters.
     Templates(Vec<Template>),
 }
 

@@ -265,7 +265,7 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, DuplexStream, duplex};
     use tokio::sync::mpsc;
 
-    /// Both peers of the tested bridge: the agent, and the server to which the bridge connects.
+    /// Both peers of the tested bridge: the agent, and the server that the bridge connects to.
     struct Peer {
         agent: BufReader<DuplexStream>,
         dialled: mpsc::UnboundedReceiver<DuplexStream>,

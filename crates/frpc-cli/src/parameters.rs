@@ -13,8 +13,7 @@ use prost_reflect::{FieldDescriptor, Kind, MapKey, ReflectMessage as _, Value};
 use std::fs;
 use std::path::Path;
 
-/// Maximum number of elements by which an assigned index may exceed the length of a list. The elements in between have
-/// default values.
+/// Maximum difference between an assigned index and the length of a list. The elements in between have default values.
 const INDEX_MAX: usize = 65_536;
 
 /// Magic bytes at the start of a NumPy file.

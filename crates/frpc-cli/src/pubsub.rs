@@ -18,7 +18,7 @@ use std::fs;
 use std::path::Path;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-/// Message type of a topic, with the schema to which the type belongs.
+/// Message type of a topic, with the schema of the type.
 struct TypedMessages {
     schema: Schema,
     descriptor: MessageDescriptor,
@@ -93,8 +93,8 @@ pub(crate) async fn publish(
     published
 }
 
-/// Lines of standard input, each of which is published as a message. They are JSON if a message type was given, and
-/// plain text otherwise.
+/// Lines of standard input. Each is published as a message. They are JSON if a message type was given, and plain text
+/// otherwise.
 enum PublishedLines<'a> {
     Typed(&'a TypedMessages, Lines),
     Plain(tokio::io::Lines<BufReader<tokio::io::Stdin>>),

@@ -86,7 +86,7 @@ struct LimitRule {
     burst: Option<u32>,
 }
 
-/// An element of a `who` list in the rules file. Matches callers for which all of its keys are true.
+/// An element of a `who` list in the rules file. Matches callers if all of its keys are true for them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Condition {

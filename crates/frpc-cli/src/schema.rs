@@ -99,7 +99,7 @@ fn load(source: &SourceArguments) -> Result<Schema, Failure> {
     Schema::of(pool, &descriptions)
 }
 
-/// Returns the folders in which imports are searched.
+/// Returns the folders that are searched for imports.
 fn includes(source: &SourceArguments) -> Vec<PathBuf> {
     if !source.includes.is_empty() {
         return source.includes.clone();
@@ -109,8 +109,7 @@ fn includes(source: &SourceArguments) -> Vec<PathBuf> {
 }
 
 impl Schema {
-    /// Creates a schema from the services in `pool` for which there is a description. Services without one cannot be
-    /// called.
+    /// Creates a schema from the services in `pool` that have a description. Services without one cannot be called.
     ///
     /// # Errors
     /// If the operations of a service do not match its layout.
@@ -134,7 +133,7 @@ impl Schema {
         Ok(Self { pool, services, operations, codec: Codec::new(), is_grpc: false })
     }
 
-    /// Creates the schema of a gRPC server. Its methods are called by name and have no operation numbers of their own.
+    /// Creates the schema of a gRPC server. Its methods are called by name and have no operation numbers.
     pub(crate) fn of_grpc(files: FileDescriptorSet) -> Result<Self, Failure> {
         let invalid = |error| Failure::new(format!("the schema of the server cannot be read: {error}"));
         let pool = DescriptorPool::from_file_descriptor_set(files).map_err(invalid)?;

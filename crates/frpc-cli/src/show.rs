@@ -63,7 +63,7 @@ impl Screen {
         }
     }
 
-    /// Writes metadata to standard error. Each entry is on a line of its own, which begins with `mark`.
+    /// Writes metadata to standard error. Each entry is on a separate line, which begins with `mark`.
     pub(crate) fn metadata(&self, mark: &str, metadata: &Metadata) {
         self.remark(1, || {
             let mut lines = String::new();

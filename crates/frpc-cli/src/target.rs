@@ -21,7 +21,7 @@ use tokio::time::timeout;
 /// Server address that is used if none is specified.
 const DEFAULT: &str = "localhost:8080";
 
-/// Pause before retrying to connect to a Unix socket whose listen backlog is full.
+/// Pause before retrying to connect to a Unix socket with a full listen backlog.
 #[cfg(unix)]
 const QUEUE_PAUSE: Duration = Duration::from_millis(10);
 

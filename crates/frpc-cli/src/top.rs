@@ -64,7 +64,7 @@ pub(crate) async fn top(arguments: TopArguments, server: &ServerArguments, scree
         let text = written.and_then(|()| String::from_utf8(json).map_err(|error| error.to_string()));
         return screen.json_line(&text.map_err(Failure::new)?);
     }
-    // Wait for two replies, from which rates are computed.
+    // Wait for two replies, because rates are computed from two.
     board.take(first, Instant::now());
     let second = tokio::time::timeout(arguments.interval + ANSWER_TIMEOUT, replies.message()).await;
     if let Some(second) = second.map_err(|_| Failure::new(refused(&target, "it sent only one reply")))?? {

@@ -31,7 +31,7 @@ pub(crate) async fn trace(
 ) -> Result<(), Failure> {
     let schema = match schema::load_optional(source)? {
         Some(schema) => Some(schema),
-        // Continue without a schema, in which case methods are shown as numbers.
+        // Continue without a schema. Methods are then shown as numbers.
         None => source::schema_if_shown(source, server).await,
     };
     let schema = schema.map(Arc::new);

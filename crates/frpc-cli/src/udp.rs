@@ -25,7 +25,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 /// Maximum payload of an IPv4 datagram: 65535 bytes minus the IP and UDP headers.
 const DATAGRAM_MAX: usize = 65_507;
 
-/// Default length in bytes to which a request is padded. By default, servers limit a reply to 1200 bytes and to three
+/// Default length in bytes that a request is padded to. By default, servers limit a reply to 1200 bytes and to three
 /// times the length of its request. This length permits replies of 1200 bytes.
 pub(crate) const DEFAULT_PAD: usize = 400;
 
@@ -161,7 +161,7 @@ async fn connect(address: &str) -> Result<Sockets, Failure> {
 }
 
 impl Sockets {
-    /// Connects a socket to each address. Skips addresses to which there is no route, and fails if no address is left.
+    /// Connects a socket to each address. Skips addresses without a route, and fails if no address is left.
     async fn new(peers: &[SocketAddr]) -> io::Result<Self> {
         let (mut sockets, mut failed) = (Vec::new(), io::ErrorKind::NotFound.into());
         for peer in peers {
@@ -382,8 +382,8 @@ mod tests {
         assert!(Reply::parse(7, b"no json").is_none());
     }
 
-    /// Creates [`Sockets`] with two addresses, the first of which refuses datagrams. Also returns the socket that is
-    /// bound to the second address.
+    /// Creates [`Sockets`] with two addresses. The first one refuses datagrams. Also returns the socket that is bound
+    /// to the second address.
     async fn refusing_and_open() -> (Sockets, UdpSocket) {
         let bind = async || UdpSocket::bind("127.0.0.1:0").await.expect("loopback interface should have a free port");
         let (closed, open) = (bind().await, bind().await);

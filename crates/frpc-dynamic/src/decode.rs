@@ -12,8 +12,8 @@ use prost_reflect::{DynamicMessage, MapKey, MessageDescriptor, Value};
 /// values have the same size. Nested messages take a kilobyte each and reach the limit at some hundred thousand.
 pub const MEMORY_MAX: usize = 256 << 20;
 
-/// Memory in bytes of a B-tree node, in which prost-reflect stores up to eleven fields of a message. One node is
-/// charged for every six fields, because nodes may be only half full.
+/// Memory in bytes of a B-tree node. prost-reflect stores up to eleven fields of a message in it. One node is charged
+/// for every six fields, because nodes may be only half full.
 pub(crate) const NODE: usize = 12 * (size_of::<Value>() + 16);
 
 /// Maximum size in bytes of a field's default value on the wire, which is that of a double. It is charged for each
@@ -39,12 +39,12 @@ struct Reader<'a> {
     codec: &'a Codec,
     /// Number of bytes of memory that the message may still use while it is decoded.
     memory: usize,
-    /// Number of levels by which messages may still be nested more deeply.
+    /// Number of further levels that messages may be nested.
     levels: u32,
 }
 
 impl Reader<'_> {
-    /// Decodes a message whose type is only known at run time. Returns `None` if the input contains nil instead.
+    /// Decodes a message of a type that is only known at run time. Returns `None` if the input contains nil instead.
     fn message(
         &mut self,
         descriptor: &MessageDescriptor,

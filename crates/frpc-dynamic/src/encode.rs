@@ -183,8 +183,8 @@ fn map_key(key: &MapKey, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     Ok(())
 }
 
-/// Returns the error for a value whose type does not match its field. It should never occur, because `set_field` of
-/// prost-reflect rejects such values.
+/// Returns the error for a value that does not match the type of its field. It should never occur, because `set_field`
+/// of prost-reflect rejects such values.
 #[cold]
 fn mismatch() -> EncodeError {
     EncodeError::new("the value has another type than the field".to_owned())

@@ -248,7 +248,7 @@ mod is {
     }
 }
 
-/// Returns whether a type is `google.protobuf.NullValue`, whose only value is `null` in JSON.
+/// Returns whether a type is `google.protobuf.NullValue`. Its only value is `null` in JSON.
 fn is_null(kind: &Kind) -> bool {
     kind.as_enum().is_some_and(|descriptor| descriptor.full_name() == "google.protobuf.NullValue")
 }

@@ -27,7 +27,7 @@ impl Layouts {
     }
 }
 
-/// Layout of a message type: its fields in the order in which they are encoded.
+/// Layout of a message type: its fields in encoding order.
 #[derive(Debug)]
 pub struct Layout {
     message: MessageDescriptor,
@@ -36,7 +36,7 @@ pub struct Layout {
     pub oneofs: Vec<Vec<usize>>,
 }
 
-/// A field of a message, with the way in which it is encoded.
+/// A field of a message, with its encoding.
 #[derive(Debug)]
 pub struct Field {
     pub descriptor: FieldDescriptor,
@@ -46,7 +46,7 @@ pub struct Field {
 /// Encoding of a field: as a single value, list, map or oneof member.
 #[derive(Debug)]
 pub enum Shape {
-    /// A single value whose presence is not encoded.
+    /// A single value with implicit presence: whether it is present is not encoded.
     Plain(Element),
     /// A single value that may be absent, as in an `optional` field or a message field.
     Optional(Element),
@@ -139,7 +139,7 @@ pub fn declared(message: &MessageDescriptor) -> impl Iterator<Item = FieldDescri
 }
 
 /// Returns the index of the oneof that contains a field. Returns `None` for a field outside of oneofs, including an
-/// `optional` field, for which protobuf creates a synthetic oneof.
+/// `optional` field, although protobuf creates a synthetic oneof for it.
 fn oneof_of(field: &FieldDescriptor) -> Option<i32> {
     let declared = field.field_descriptor_proto();
     declared.oneof_index.filter(|_| !declared.proto3_optional())

@@ -254,7 +254,7 @@ fn check_ranges(ranges: impl Iterator<Item = (i32, i32)>) -> Result<(), String> 
     Ok(())
 }
 
-/// Returns whether a message has the fields of a map entry: a key whose type is permitted, and a value.
+/// Returns whether a message has the fields of a map entry: a key of a permitted type, and a value.
 fn is_map_entry(message: &DescriptorProto) -> bool {
     let [key, value] = message.field.as_slice() else { return false };
     let is_single = |field: &FieldDescriptorProto| field.label() != Label::Repeated;

@@ -25,7 +25,7 @@ message Order {
 }
 "#;
 
-/// A schema in which other messages have the names of well-known types. A hostile server could send such a schema.
+/// A schema with other messages that have the names of well-known types. A hostile server could send such a schema.
 const STRANGE: &str = r#"
 syntax = "proto3";
 package google.protobuf;

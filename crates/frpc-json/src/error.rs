@@ -65,7 +65,7 @@ pub enum DecodeReason {
     SecondMember,
     /// An array of field values has more elements than the message has fields.
     TooManyFields {
-        /// The full name of the message whose fields are listed.
+        /// The full name of the message with the listed fields.
         message: Cow<'static, str>,
         /// The number of fields in the message.
         fields: usize,

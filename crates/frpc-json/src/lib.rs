@@ -76,7 +76,7 @@
 //! input.
 //!
 //! * Messages nest [`NESTING_MAX`] deep by default; [`Options::nesting_max`] changes it up to [`NESTING_CEILING`]. A
-//!   `Struct` or `ListValue` within a `Value` is a level of its own.
+//!   `Struct` or `ListValue` within a `Value` is a separate level.
 //! * The memory of all lists, maps and boxes of one reader is at most [`CONTAINER_MEMORY_MAX`] by default;
 //!   [`Options::container_memory`] changes it.
 //! * The text of a value is no longer than its JSON.

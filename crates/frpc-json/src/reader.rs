@@ -388,7 +388,7 @@ impl<'a> Reader<'a> {
         self.skip_within(self.levels.saturating_mul(2))
     }
 
-    /// Skips a JSON value whose objects and arrays are nested at most `levels` deep. Uses little stack compared with
+    /// Skips a JSON value. Its objects and arrays may be nested at most `levels` deep. Uses little stack compared with
     /// reading messages.
     fn skip_within(&mut self, levels: u32) -> Result<(), DecodeError> {
         match self.peek() {

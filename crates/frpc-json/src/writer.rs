@@ -164,7 +164,7 @@ impl<'a> Writer<'a> {
         self.out.extend_from_slice(key.as_bytes());
     }
 
-    /// Writes an object key whose name is only known at run time.
+    /// Writes an object key that is only known at run time.
     #[doc(hidden)]
     pub fn name(&mut self, name: &str) {
         self.comma();
@@ -172,7 +172,7 @@ impl<'a> Writer<'a> {
         self.out.push(b':');
     }
 
-    /// Writes a string whose text needs no escaping.
+    /// Writes a string that needs no escaping.
     #[inline]
     pub(crate) fn plain_string(&mut self, text: &str) {
         self.out.reserve(text.len().wrapping_add(2));

@@ -56,8 +56,8 @@ struct Module<'a> {
     imports: BTreeSet<String>,
     /// Generated classes, each with its full protobuf name.
     classes: Vec<(String, String)>,
-    /// Names of the classes for which the module defines an alias with the prefix `_own_`. A class needs an alias if
-    /// another class has a member of the same name, because the member hides the class within that other class.
+    /// Names of the classes that have an alias with the prefix `_own_` in the module. A class needs an alias if another
+    /// class has a member of the same name, because the member hides the class within that other class.
     hidden: BTreeSet<String>,
     text: String,
 }

@@ -251,7 +251,7 @@ impl Generator<'_> {
         name.to_owned()
     }
 
-    /// Returns the letter by which the runtime library identifies the type of a field, such as `b` for `bool`.
+    /// Returns the runtime library's letter for the type of a field, such as `b` for `bool`.
     fn letter(&self, field: &FieldDescriptorProto) -> char {
         match field.r#type() {
             Type::Bool => 'b',
@@ -270,7 +270,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Returns the name by which this module refers to a type.
+    /// Returns this module's name for a type.
     fn used(&self, module: &mut Module<'_>, full_name: &str) -> String {
         let package = self.checked.index.package_of(full_name).unwrap_or(module.package);
         let ident = self.names.own(full_name);

@@ -112,7 +112,7 @@ impl WatchedConnection {
         self.directions[side as usize].buffer = bytes;
     }
 
-    /// Shows each message of a batch as a frame of its own. Stops at a truncated message.
+    /// Shows each message of a batch as a separate frame. Stops at a truncated message.
     fn show_batch(&mut self, side: FrameSender, batch: &Frame<'_>, show: &mut dyn FnMut(ShownFrame)) {
         let mut rest = batch.body;
         while let Some((length, behind)) = number(rest) {
@@ -455,7 +455,7 @@ fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     None
 }
 
-/// Describes an extension packet (operation 3), whose id states the type of the packet.
+/// Describes an extension packet (operation 3). Its id states the type of the packet.
 fn extension(id: u16, body: &[u8]) -> String {
     const TYPES: [&str; 8] = ["HELLO", "ASK", "LAYOUT", "CALLS", "CLOSE", "HEADERS", "TRAILERS", "FRAGMENT"];
     match TYPES.get(usize::from(id)) {
@@ -497,8 +497,7 @@ fn is_error(message: &[u8]) -> bool {
     message.first() == Some(&Kind::Error.byte())
 }
 
-/// Returns a description of the code and text with which a stream was reset. The result is empty if the stream ended
-/// regularly.
+/// Returns a description of a stream reset's code and text. The result is empty if the stream ended regularly.
 fn reset(body: &[u8]) -> String {
     let Some((code, text)) = number(body) else { return String::new() };
     let code = Code::from_i32(i32::try_from(code).unwrap_or(2));

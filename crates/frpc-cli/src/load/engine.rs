@@ -32,7 +32,7 @@ pub(crate) enum Loop {
     Open(Schedule),
 }
 
-/// Clock by which the callers of an open loop are woken.
+/// Clock that wakes the callers of an open loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
     /// A dedicated thread, accurate to about 10 us. Runtime timers have millisecond resolution.
@@ -172,7 +172,7 @@ fn release(
 mod tests {
     use super::*;
 
-    /// Test server that replies after 1 ms, except in a period in which it stalls.
+    /// Test server that replies after 1 ms, except while it stalls.
     struct StallingServer {
         began_at: Instant,
         from: Duration,

@@ -10,7 +10,7 @@ pub(crate) struct Schedule {
     pub(crate) from: f64,
     /// Rate after the ramp, in calls per second.
     pub(crate) to: f64,
-    /// Duration of the ramp, in which the rate changes from `from` to `to`. Zero for a constant rate.
+    /// Duration of the ramp, while the rate changes from `from` to `to`. Zero for a constant rate.
     pub(crate) ramp: Duration,
     /// How long calls are started.
     pub(crate) duration: Duration,

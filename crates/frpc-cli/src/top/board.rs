@@ -11,7 +11,7 @@ use std::time::Instant;
 /// Maximum length of a filter in characters.
 const FILTER_MAX: usize = 64;
 
-/// Column by which the table of connections or of methods is sorted.
+/// Column that the table of connections or of methods is sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Column {
     Number,
@@ -111,7 +111,7 @@ impl TopView {
         self.sort.is_of_methods()
     }
 
-    /// Stores a reply of the server. Keeps the previous reply, from which rates are computed.
+    /// Stores a reply of the server. Keeps the previous reply, because rates are computed from both.
     pub(super) fn take(&mut self, reply: WatchReply, now: Instant) {
         if self.is_paused {
             return;
@@ -120,8 +120,7 @@ impl TopView {
         self.before = self.last_at.replace(now).map(|at| (last, at));
     }
 
-    /// Returns the connection whose details should be requested, as the name of its server and the number of the
-    /// connection.
+    /// Returns the connection to request details of, as the name of its server and the number of the connection.
     pub(super) fn wants_detail(&self) -> Option<(String, u64)> {
         let (number, _) = self.detail.as_ref().filter(|_| !self.is_paused)?;
         Some((self.shown().0.name.clone(), *number))
@@ -170,7 +169,7 @@ impl TopView {
         rows
     }
 
-    /// Returns the statistics of all methods, in the order in which the server lists them.
+    /// Returns the statistics of all methods, in the server's order.
     pub(super) fn all_methods(&self) -> Vec<MethodRow<'_>> {
         fn of(reply: &WatchReply, server: usize) -> Option<&Server> {
             reply.servers.get(server)?.server.as_ref()
@@ -190,7 +189,7 @@ impl TopView {
         rows
     }
 
-    /// Sorts rows in the chosen direction. Equal rows keep the order in which the server lists them.
+    /// Sorts rows in the chosen direction. Equal rows keep the server's order.
     fn sort_rows<T>(&self, rows: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
         rows.sort_by(|a, b| if self.is_ascending { compare(a, b) } else { compare(b, a) });
     }

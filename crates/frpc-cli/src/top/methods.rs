@@ -46,7 +46,7 @@ fn counts<'a>((method, figures): (&'a Method, &Figures)) -> (&'a str, (u64, u64)
     (&method.name, (figures.ok.saturating_add(failed), failed))
 }
 
-/// Compares two rows by a column. Rows with equal rates are compared by the total numbers to which the rates belong.
+/// Compares two rows by a column. Rows with equal rates are compared by the totals behind the rates.
 pub(super) fn compare(column: Column, a: &MethodRow<'_>, b: &MethodRow<'_>) -> Ordering {
     match column {
         Column::Method => a.name.cmp(b.name),

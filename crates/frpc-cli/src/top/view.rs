@@ -168,7 +168,7 @@ fn head_lines(board: &TopView) -> Vec<String> {
     lines
 }
 
-/// Renders the services for which the server translates calls, because some peers use another version of the schema.
+/// Renders the services with calls that the server translates, because some peers use another version of the schema.
 /// Returns `None` if there are no such services.
 fn translated(server: &Server) -> Option<String> {
     let service = |of: &TranslatedService| {

@@ -1,6 +1,6 @@
 //! Pretty-printing of JSON.
 
-/// Writes each member of an object and each element of an array on a line of its own, indented by two more spaces than
+/// Writes each member of an object and each element of an array on a separate line, indented by two more spaces than
 /// its parent. `json` must not contain spaces outside of strings.
 pub(super) fn indented(json: &str) -> String {
     let mut out = String::with_capacity(json.len().saturating_mul(2));

@@ -166,7 +166,7 @@ fn value(kind: &Kind, from: &mut Reader<'_>) -> Result<Value, DecodeError> {
         Kind::Enum(_) if is_null(kind) && from.null()? => Value::EnumNumber(0),
         Kind::Enum(descriptor) => Value::EnumNumber(number(descriptor, from)?),
         Kind::Message(descriptor) => {
-            // The fields of a message are stored in a B-tree, whose first node has eleven slots.
+            // The fields of a message are stored in a B-tree. Its first node has eleven slots.
             from.charge_bytes(11 * size_of::<(u32, Value)>())?;
             from.charge_bytes(descriptor.fields().len().saturating_mul(DEFAULT))?;
             Value::Message(message(descriptor, from)?)

@@ -35,8 +35,8 @@ impl<'a> Reader<'a> {
         self.escaped(plain).map(Cow::Owned)
     }
 
-    /// Reads the rest of a string whose beginning `plain` has already been read, starting at an escape or an invalid
-    /// byte.
+    /// Reads the rest of a string, starting at an escape or an invalid byte. `plain` is the beginning, which has
+    /// already been read.
     #[cold]
     #[inline(never)]
     fn escaped(&mut self, plain: &str) -> Result<String, DecodeError> {
@@ -193,13 +193,13 @@ fn is_special(byte: u8) -> bool {
     (byte < b' ') | (byte == b'"') | (byte == b'\\')
 }
 
-/// Returns a word in which the high bit of each byte that needs escaping is set. The bits of bytes after the first such
-/// byte, in input order, may be wrong.
+/// Returns a word with the high bit set in each byte that needs escaping. The bits of bytes after the first such byte,
+/// in input order, may be wrong.
 #[inline(always)]
 fn special_in(word: u64) -> u64 {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
-    /// Returns a word in which the high bit of each zero byte of `word` is set.
+    /// Returns a word with the high bit set in each zero byte of `word`.
     const fn zeros(word: u64) -> u64 {
         word.wrapping_sub(ONES) & !word
     }

@@ -93,7 +93,7 @@ fn without_fraction(text: &str) -> Option<&str> {
     (1..=9).contains(&fraction.len().checked_sub(rest.len())?).then_some(rest)
 }
 
-/// Returns whether a text has the format `form`, in which each digit is the maximum digit at its position.
+/// Returns whether a text has the format `form`. Each digit of `form` is the maximum digit at its position.
 fn has_form(text: &str, form: &str) -> bool {
     let fits = |(byte, form): (u8, u8)| match form {
         b'0'..=b'9' => (b'0'..=form).contains(&byte),
