@@ -15,7 +15,7 @@ pub(crate) const PIECE_MAX: usize = 32 * 1024;
 /// The part of a server's schema that reflection exposes.
 #[derive(Default)]
 pub(crate) struct Catalog {
-    /// Hash of the catalog's content, by which clients detect changes.
+    /// Hash of the catalog's content. Clients detect changes by it.
     pub(crate) etag: String,
     /// Names of the exposed services in ascending order.
     pub(crate) names: Vec<String>,
@@ -76,7 +76,7 @@ impl Catalog {
                 open.extend(imports.filter_map(|import| names.get(import)).copied());
             }
         }
-        // Add the files in this order, in which imports come first.
+        // Add the files in this order, so that imports come first.
         for (_, file) in all.iter().enumerate().filter(|(at, _)| wanted.contains(at)) {
             self.add(file);
         }
@@ -88,8 +88,8 @@ impl Catalog {
             if existing.bytes == file.bytes {
                 return;
             }
-            // Skip a file whose symbols are known. Two builds may embed different files with the same name, which
-            // clients could not distinguish.
+            // Skip a file with known symbols. Two builds may embed different files with the same name, which clients
+            // could not distinguish.
             if file.symbols().iter().all(|symbol| self.by_symbol.contains_key(symbol)) {
                 return;
             }
@@ -158,7 +158,7 @@ impl Catalog {
     }
 }
 
-/// Returns the description of a service, whose comments are taken from the file `home` that declares it.
+/// Returns the description of a service. Its comments are taken from the file `home` that declares it.
 fn describe(service: &OfferedService, home: Option<&File>) -> Service {
     let at = home.and_then(|file| {
         let is_it = |name: &str| file.full_name(name) == service.name();

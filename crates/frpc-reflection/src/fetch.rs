@@ -51,7 +51,7 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ServerSchema {
-    /// Hash of the schema, by which [`refresh`](Self::refresh) detects changes.
+    /// Hash of the schema. [`refresh`](Self::refresh) detects changes by it.
     pub etag: String,
     /// Descriptions of the services, sorted by name, with their methods, operation numbers and layout fingerprints.
     pub services: Vec<Service>,

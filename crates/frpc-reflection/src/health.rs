@@ -12,7 +12,7 @@ use v1::{HealthCheckRequest, HealthCheckResponse, HealthListRequest, HealthListR
 
 pub use v1::health_check_response::ServingStatus;
 
-/// Service name by which clients ask for the health of the whole server.
+/// Service name in requests for the health of the whole server.
 const SERVER: &str = "";
 
 /// Maximum time that a shutdown waits until watchers have been notified. A client that does not read would otherwise
@@ -26,8 +26,8 @@ const NAME_MAX: usize = 1024;
 /// The health of a server and of its services, for load balancers, orchestrators and gRPC clients. Clones share their
 /// state.
 ///
-/// The server as a whole, whose name is empty, and each of its services are [`Serving`](ServingStatus::Serving) until
-/// they are set to another status.
+/// The server as a whole, which has an empty name, and each of its services are [`Serving`](ServingStatus::Serving)
+/// until they are set to another status.
 ///
 /// When the server shuts down, all become `NotServing`. Watchers are notified before connections. With probes enabled,
 /// `/readyz` of a gateway reports the status of the server.
@@ -72,7 +72,7 @@ impl State {
 }
 
 impl Health {
-    /// Creates a health in which everything is serving.
+    /// Creates a health with everything serving.
     ///
     /// ```
     /// use frpc_reflection::{Health, ServingStatus};

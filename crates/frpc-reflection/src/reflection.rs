@@ -64,8 +64,8 @@ impl Reflection {
         self
     }
 
-    /// Exposes only services for whose full names `shows` returns true, except [hidden](Self::hide) ones. Replaces an
-    /// earlier filter.
+    /// Exposes only services if `shows` returns true for their full names, except [hidden](Self::hide) ones. Replaces
+    /// an earlier filter.
     ///
     /// ```
     /// let public = |service: &str| service.starts_with("shop.v1.");

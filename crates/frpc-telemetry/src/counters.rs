@@ -225,7 +225,7 @@ impl BatchObserver for Counters {
 #[derive(Clone, Default, Debug)]
 #[non_exhaustive]
 pub struct Snapshot {
-    /// Completed calls by method, side and status code, in the order in which the methods were first called.
+    /// Completed calls by method, side and status code, in the order of the methods' first calls.
     pub calls: Vec<Calls>,
     /// Attempts that failed on clients and were retried, by method and status code.
     pub retried: Vec<Retried>,
@@ -277,7 +277,7 @@ pub struct Retried {
     pub service: &'static str,
     /// The name of the method within its service.
     pub method: &'static str,
-    /// Status code with which the attempts failed.
+    /// Status code of the failed attempts.
     pub code: Code,
     /// Number of retried attempts.
     pub count: u64,

@@ -42,8 +42,8 @@ pub struct MetricsExporter {
     stats: Option<Stats>,
     /// Counts that have already been recorded, by histogram and bucket. Only the increase since then is recorded.
     reported: HashMap<Row, HashMap<Duration, u64>>,
-    /// Names of the metrics whose description has been registered. Some metrics appear later, such as those of a
-    /// channel's servers.
+    /// Names of the metrics with a registered description. Some metrics appear later, such as those of a channel's
+    /// servers.
     described: HashSet<&'static str>,
 }
 

@@ -38,7 +38,7 @@ pub enum BatchError {
     ResultCount {
         /// Number of results that the function returned.
         results: usize,
-        /// Number of calls in the batch, for each of which a result was expected.
+        /// Number of calls in the batch, and of expected results.
         calls: usize,
     },
     /// The runtime that processes batches has shut down.

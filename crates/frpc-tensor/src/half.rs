@@ -17,8 +17,8 @@ pub(crate) fn bfloat16(value: f64) -> u16 {
     bf16::from_f32(rounded_to_odd(value)).to_bits()
 }
 
-/// Converts to the float with the same value or, if there is none, to the neighbour whose last bit is one (rounding to
-/// odd).
+/// Converts to the float with the same value or, if there is none, to the neighbour with one as its last bit (rounding
+/// to odd).
 #[allow(clippy::cast_possible_truncation, clippy::float_cmp)] // The comparison detects whether the cast rounded.
 fn rounded_to_odd(value: f64) -> f32 {
     let nearest = value as f32;
@@ -35,7 +35,7 @@ fn rounded_to_odd(value: f64) -> f32 {
 mod tests {
     use super::{bfloat16, float16};
 
-    /// Decodes a 16-bit floating-point number whose exponent and fraction have these widths in bits.
+    /// Decodes a 16-bit floating-point number with an exponent and a fraction of these widths in bits.
     fn value(bits: u16, exponent_bits: u32, fraction_bits: u32) -> f64 {
         let fraction = f64::from(bits & ((1 << fraction_bits) - 1)) / f64::from(1 << fraction_bits);
         let exponent = i32::from(bits >> fraction_bits & ((1 << exponent_bits) - 1));

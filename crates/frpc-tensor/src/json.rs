@@ -50,7 +50,7 @@ impl Json for Tensor {
     }
 }
 
-/// The members of a tensor's JSON object, all of which are optional.
+/// The members of a tensor's JSON object. All are optional.
 #[derive(Default)]
 struct Parts {
     dtype: String,

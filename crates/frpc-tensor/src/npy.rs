@@ -3,8 +3,8 @@
 //! This parser accepts only such dictionaries and evaluates nothing.
 //!
 //! The crate `npyz` (0.9.1) is not used because it checks its limits late: a file of 12 bytes that states a header of 4
-//! GiB makes it allocate that much, a header of 24 `{` keeps its parser busy for more than 20 s, and a shape whose
-//! product overflows makes it panic. It also leaves the rejection of objects to the caller.
+//! GiB makes it allocate that much, a header of 24 `{` keeps its parser busy for more than 20 s, and a shape with an
+//! overflowing product makes it panic. It also leaves the rejection of objects to the caller.
 
 use bytes::{Buf as _, Bytes};
 
@@ -109,7 +109,7 @@ struct Literal<'a> {
 const NOT_UNDERSTOOD: TensorError = TensorError::Npy("its header is not understood");
 
 impl<'a> Literal<'a> {
-    /// Parses the header's dictionary, whose entries may be in any order.
+    /// Parses the header's dictionary. Its entries may be in any order.
     fn header(mut self) -> Result<Header, TensorError> {
         let (mut descriptor, mut is_fortran, mut shape) = (None, None, None);
         self.expect('{')?;

@@ -106,7 +106,7 @@ struct LeasedShard {
 }
 
 impl LeasedShard {
-    /// Counts calls in the leased shard, to which only this thread writes.
+    /// Counts calls in the leased shard. Only this thread writes to it.
     fn add(&mut self, key: Key, calls: u64, nanos: u64, of: &Arc<Shards>) {
         match &mut self.lease {
             Some(lease) => lease.add(key, calls, nanos),

@@ -1,5 +1,5 @@
-//! The calls in progress that have a span or whose duration is recorded. The observer stores their numbers as tokens in
-//! the calls.
+//! The calls in progress that have a span or a recorded duration. The observer stores their numbers as tokens in the
+//! calls.
 
 use opentelemetry::global::BoxedSpan;
 use parking_lot::Mutex;

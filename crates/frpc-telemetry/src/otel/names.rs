@@ -1,4 +1,4 @@
-//! Names of OpenTelemetry's semantic conventions for RPC, version 1.42, in which they are release candidates.
+//! Names of OpenTelemetry's semantic conventions for RPC, version 1.42, where they are release candidates.
 
 use frpc::Code;
 

@@ -25,7 +25,7 @@ impl Sampling {
         self.below = (ratio * 2_f64.powi(64)) as u64;
     }
 
-    /// Returns whether to record a call whose parent context is `parent`. The decision is made once per trace and
+    /// Returns whether to record a call with the parent context `parent`. The decision is made once per trace and
     /// process. An untrusted peer cannot influence it, not even by choosing the trace id.
     pub(crate) fn is_chosen(&self, parent: Option<&TraceContext>) -> bool {
         match parent {

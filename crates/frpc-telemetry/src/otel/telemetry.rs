@@ -38,7 +38,8 @@ pub struct Telemetry {
     tracer: Option<Arc<BoxedTracer>>,
     sampling: Sampling,
     durations: Option<Durations>,
-    /// Calls in progress whose end must be observed. Shared by all clones, because any clone may observe the end.
+    /// Calls in progress that must be observed when they end. Shared by all clones, because any clone may observe the
+    /// end.
     lives: Arc<LiveCalls>,
 }
 

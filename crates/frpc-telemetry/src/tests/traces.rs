@@ -225,7 +225,7 @@ async fn failure_and_stream_spans_end_with_code() {
     assert_eq!(shown, [greeted.clone(), greeted, recited.clone(), recited]);
 }
 
-/// An in-memory server whose connections the test can abort.
+/// An in-memory server that allows the test to abort its connections.
 #[derive(Clone)]
 struct Cuttable {
     acceptor: Acceptor,

@@ -10,7 +10,7 @@ use crate::tensor::{DIMENSIONS_MAX, Tensor};
 /// Initial capacity of the list of parsed numbers.
 const FIRST: usize = 8;
 
-/// Largest integer up to which doubles represent all integers exactly, which is 2^53.
+/// Doubles represent all integers up to this one exactly. It is 2^53.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// Numbers parsed from nested JSON lists, with their shape.
