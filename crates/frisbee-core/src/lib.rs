@@ -25,7 +25,7 @@
 //! A client sends a packet to a server. [`Connection::client`] has already put a HELLO and a PING into the outbox, so
 //! the server decodes three packets. [`poll_event`](Connection::poll_event) decodes one packet per call and returns
 //! `None` once the input is exhausted. For the PING it returns [`Event::Nothing`], because the connection itself
-//! replies to PINGs. The caller need not act on this event, but must continue, because more input may follow.
+//! replies to PINGs. The caller can ignore this event, but must poll again, because more input may follow.
 //!
 //! ```
 //! use bytes::Bytes;

@@ -37,7 +37,7 @@
 //! * Bytes are copied out once, and only the copy is decoded. Each end keeps its own positions in private memory. It
 //!   checks the peer's positions against the size of the ring on every access and fails the connection if they are
 //!   impossible.
-//! * No system call blocks, whatever the peer does with the shared descriptors. A peer that keeps ringing its bell
+//! * No system call blocks, whatever the peer does with the shared descriptors. A peer that keeps sending wake-ups
 //!   without progress is disconnected.
 //! * Memory is shared only with processes of the same user, unless others are [allowed](ListenerBuilder::allow_user).
 //!

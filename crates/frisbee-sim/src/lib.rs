@@ -43,7 +43,7 @@
 //! * `std::time::Instant::now` and `SystemTime::now`: use tokio's `Instant`, and [`Process::clock`]
 //! * threads: those of `spawn_blocking` and `tokio::fs`, and others that use the world, fail the run immediately
 //! * `tokio::select!` without `biased`
-//! * `tokio::sync::watch` with several receivers, whose wake-up order is random: use `Notify`
+//! * `tokio::sync::watch` with several receivers, because they wake up in random order: use `Notify`
 //! * random numbers from other sources than [`World::draw`] and the thread-local generator of fastrand, which each run
 //!   seeds
 //! * statics that keep state of the previous run

@@ -7,8 +7,8 @@
 //! # Features
 //!
 //! * `console`: a web page for exploring and calling services, `Console`.
-//! * `forward`: services whose calls are forwarded to another server, `Forward`; with the feature `grpc` of frpc
-//!   also to a gRPC server.
+//! * `forward`: services that forward their calls to another server, `Forward`; with the feature `grpc` of frpc also to
+//!   a gRPC server.
 //! * `http` (default): HTTP and WebSocket. Without it, only JSON-RPC over TCP is available.
 //! * `ion`: Amazon Ion as an encoding of JSON-RPC messages over HTTP.
 //! * `mcp`: tools for agents, `Mcp`.

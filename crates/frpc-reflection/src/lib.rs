@@ -1,4 +1,4 @@
-//! Services about an [frpc] server: its schema for tools ([`Reflection`]) and its readiness ([`Health`]).
+//! Services that describe an [frpc] server: its schema, for tools ([`Reflection`]), and its readiness ([`Health`]).
 //!
 //! Both are ordinary services. Middleware, policies, deadlines and limits apply to their calls as to all others,
 //! natively and in every protocol of a gateway. They cost nothing unless they are added to a server.
