@@ -32,8 +32,8 @@ const KEPT_COST: usize = 256;
 /// one request for each of its subscriptions.
 pub(crate) const WANTED_MAX: (usize, usize) = (1024, 16);
 
-/// Divisor that limits the pending requests of one address. An address may use this fraction of the requests that other
-/// addresses have left free. Even if 32 addresses use as many as they may, 14 of 1024 requests remain free.
+/// An address may use this fraction (1/8) of the pending requests that other addresses have left free. Even if 32
+/// addresses use as many as they may, 14 of 1024 requests remain free.
 const WANTED_PART: usize = 8;
 
 /// Descriptions that a broker keeps, and the subscribers that wait for others.

@@ -28,7 +28,7 @@ const SEGMENT_CHARGE: usize = 256;
 /// Memory charge in bytes for a [`ReplayMark`] in a queue segment.
 const MARK_CHARGE: usize = 64;
 
-/// Divisor of the queue limit of each subscriber while the queues of all subscribers exceed their total limit. The
+/// While the queues of all subscribers exceed their total limit, the limit of each queue is divided by this number. The
 /// remaining space suffices for subscribers that keep up. While the server is short of memory, a queue is also limited
 /// to its available memory divided by this number.
 const LEFT_WHEN_FULL: usize = 16;
@@ -36,8 +36,8 @@ const LEFT_WHEN_FULL: usize = 16;
 /// Minimum queue size in bytes that every subscriber may use, even if the server is short of memory.
 const QUEUE_LEAST: usize = 16 * 1024;
 
-/// Divisor of the available memory while the server is short of memory. At most the resulting number of bytes is moved
-/// to an outbox at once.
+/// While the server is short of memory, at most its available memory divided by this number is moved to an outbox at
+/// once.
 const WINDOW_WHEN_SHORT: usize = 256;
 
 /// Granularity in bytes of the memory charge of a queue.

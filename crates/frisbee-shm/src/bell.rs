@@ -25,7 +25,7 @@ const DRAINED_AFTER: u32 = 32;
 /// Size of a wake-up pipe in bytes. The minimum size, because pipe memory is limited per user.
 const PIPE: usize = 4096;
 
-/// The wake-up pipes of a connection: one that wakes this end, and one through which this end wakes the peer.
+/// The wake-up pipes of a connection: one that wakes this end, and one that wakes the peer.
 #[derive(Debug)]
 pub(crate) struct Bells {
     own: AsyncFd<OwnedFd>,
@@ -87,7 +87,7 @@ pub(crate) fn drain(bell: &OwnedFd) {
     let _ = rustix::io::read(bell, &mut [0; PIPE]);
 }
 
-/// Creates the pipe through which a peer wakes this end.
+/// Creates the pipe that wakes this end.
 pub(crate) fn create() -> io::Result<OwnedFd> {
     let (end, _) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
     // Ignore the error, because a larger pipe works too.

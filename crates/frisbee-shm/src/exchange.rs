@@ -1,5 +1,5 @@
 //! One end of a connection: its writer, its reader, and its sleep flags. This module neither waits nor makes system
-//! calls, which are methods of [`PeerLink`].
+//! calls itself. System calls are methods of [`PeerLink`].
 
 use crate::memory::{End, Memory, Word};
 use crate::ring::{Change, Reader, Violation, Writer};

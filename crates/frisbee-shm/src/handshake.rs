@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
-/// Limits on the memory that a server shares, and the users with whom it shares memory.
+/// Limits on the memory that a server shares, and the users that it shares memory with.
 #[derive(Debug)]
 pub(crate) struct SharingServer {
     pub(crate) ring_max: u32,
@@ -42,8 +42,8 @@ pub(crate) struct Permit {
     ring_max: u32,
 }
 
-/// Divisor of the remaining memory that one connection may use. Rings of later connections become smaller before the
-/// memory is exhausted.
+/// Fraction of the remaining memory (1/16) that one connection may use. Rings of later connections become smaller
+/// before the memory is exhausted.
 const SHARE: usize = 16;
 
 impl Permit {

@@ -94,7 +94,7 @@ pub(crate) fn check_drift(millionths: i64) {
 pub(crate) struct Rate {
     /// Drift that was set for the node in millionths, positive if the clocks are too fast. Has no effect during a fault.
     drift: i64,
-    /// Drifts caused by active faults in order of their start, with the world times at which they end.
+    /// Drifts caused by active faults in order of their start, with the world times of their ends.
     faults: Vec<(i64, Duration)>,
     /// World time and monotonic clock time at the last change of the rate. Later clock times are computed from this
     /// pair.

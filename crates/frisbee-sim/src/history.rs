@@ -8,7 +8,7 @@ use std::fmt;
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// Sequential specification of an object, against which a concurrent history is checked.
+/// Sequential specification of an object. A concurrent history is checked against it.
 pub trait Model {
     /// Type of the object's operations, including their arguments.
     type Operation: Clone + fmt::Debug;
@@ -164,7 +164,7 @@ struct Search<'a, M: Model> {
     part: &'a [&'a Entry<M::Operation, M::Outcome>],
     /// Visited configurations: the set of ordered operations and the resulting state.
     visited: HashSet<(Vec<u64>, M::State)>,
-    /// Largest set of operations whose results some order explains, with its size.
+    /// Largest set of operations with results that some order explains, and its size.
     farthest: Option<(usize, Vec<u64>)>,
 }
 

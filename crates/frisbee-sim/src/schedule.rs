@@ -36,7 +36,7 @@ struct DrawRules {
     within: Duration,
     longest: Duration,
     upon: Option<Trigger>,
-    /// Number of occasions among which each fault chooses one at random.
+    /// Number of occasions. Each fault chooses one of them at random.
     among: u64,
 }
 
@@ -210,7 +210,7 @@ fn in_order(mut faults: Vec<(Duration, Fault)>) -> Vec<PlannedFault> {
     faults.into_iter().map(|(at, fault)| PlannedFault::At(at, fault)).collect()
 }
 
-/// A fault of a schedule, with the time or occasion at which it is injected.
+/// A fault of a schedule, with the time or occasion of its injection.
 pub(crate) enum PlannedFault {
     /// After this time.
     At(Duration, Fault),

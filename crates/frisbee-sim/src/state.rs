@@ -94,7 +94,7 @@ pub(crate) struct PendingTrigger {
     pub(crate) passed: u64,
 }
 
-/// Faults of the link from one node to another, by the times in milliseconds at which they end.
+/// Faults of the link from one node to another, by their end in milliseconds.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct LinkFaults {
     pub(crate) blocked: u64,

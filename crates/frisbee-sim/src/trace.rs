@@ -66,7 +66,7 @@ pub struct Event {
     pub at: Duration,
     /// The subject.
     pub kind: EventKind,
-    /// Name of the node at which the event occurred, if any.
+    /// Name of the node of the event, if any.
     pub node: Option<String>,
     /// Name of the node at the other end of the connection, if any.
     pub peer: Option<String>,

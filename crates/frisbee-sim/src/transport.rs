@@ -14,7 +14,7 @@ use tokio::time::{Sleep, sleep_until};
 /// Bandwidth of a link in bytes per second during a [`Fault::Slow`](crate::Fault::Slow).
 const SLOW: u64 = 2_000;
 
-/// Number of chunks per second into which a link of limited bandwidth splits its data.
+/// Number of chunks per second on a link of limited bandwidth.
 const PIECES: u64 = 20;
 
 /// Probability that a byte arrives with a flipped bit during a [`Fault::Corrupt`](crate::Fault::Corrupt).

@@ -1,4 +1,4 @@
-//! What users of the crate see.
+//! Tests of the public interface.
 
 #[cfg(feature = "json")]
 mod json;

@@ -1,4 +1,5 @@
-//! The attribute and the function read the same variables, and a failure says how to see it again.
+//! Tests that `sim_test` and `Sim::seeds` read the same environment variables, and that a failure states the command
+//! that reproduces it.
 
 use frisbee_sim::{FaultKind, Faults, Sim, World, sim, sim_test};
 use std::process::Command;

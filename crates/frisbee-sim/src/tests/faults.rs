@@ -1,4 +1,5 @@
-//! Faults: each kind is felt, named and found again by shrinking, and some strike upon what happens.
+//! Tests that each kind of fault has an effect, is named in the trace, and is found by shrinking, and that events can
+//! trigger faults.
 
 use frisbee_sim::{EventKind, Failure, Fault, FaultKind, Faults, Process, Sim, World, sim};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The hash of a trace: the same wherever and however a world runs.
+//! Tests that the trace hash of a world does not depend on the machine or on how the world is run.
 
 use frisbee_sim::{Cable, FaultKind, Faults, Process, World, sim, sim_test};
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! What no seed decides is found: when two runs differ, the failure says where, and names the usual causes.
+//! Tests that nondeterminism is detected: if two runs differ, the failure states the first difference and the usual
+//! causes.
 
 use frisbee_sim::{Failure, Sim, World};
 use std::collections::{HashMap, HashSet};

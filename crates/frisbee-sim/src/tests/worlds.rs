@@ -1,4 +1,4 @@
-//! Nodes, networks, disks and clocks behave as they say, and runs are repeated, compared and shrunk.
+//! Tests of nodes, networks, disks and clocks, and of how runs are repeated, compared and shrunk.
 
 use frisbee_sim::{Cable, EventKind, Fault, FaultKind, Faults, Process, Sim, World, sim};
 use std::io::ErrorKind;

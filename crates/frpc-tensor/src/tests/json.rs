@@ -1,4 +1,4 @@
-//! The forms in JSON.
+//! Tests of the JSON forms of tensors and images.
 
 use frpc_json::{DecodeReason, Options, Reader, from_json, to_json};
 use frpc_tensor::{Element, Image, Tensor};

@@ -1,4 +1,4 @@
-//! `.npy` files: written here by the specification, and hostile ones. Those that NumPy has written are in
+//! Tests of `.npy` files: valid ones that the test writes, and hostile ones. Files written by NumPy are tested in
 //! `tests/interop`.
 
 use bytes::Bytes;

@@ -1,4 +1,4 @@
-//! Data as numbers, and messages as bytes.
+//! Tests of data as numbers, and of messages as bytes.
 
 use std::borrow::Cow;
 
