@@ -89,6 +89,9 @@ typedef struct frisbee_cancel frisbee_cancel;
 /// A client of one server. Lost connections are replaced. The handle is freed by `frisbee_client_free`.
 typedef struct frisbee_client frisbee_client;
 
+/// A connection that receives packets. The library frees the handle when the connection has ended.
+typedef struct frisbee_connection frisbee_connection;
+
 /// A queue of completed calls. The handle is freed by `frisbee_queue_free`.
 typedef struct frisbee_queue frisbee_queue;
 
@@ -131,6 +134,28 @@ typedef struct frisbee_metadata {
   size_t len;
 } frisbee_metadata;
 
+/// A received packet.
+typedef struct frisbee_packet {
+  /// Id of the packet. A reply usually has the id of its request.
+  uint16_t id;
+  /// Operation of the packet, which the sender has chosen.
+  uint16_t operation;
+  /// Body of the packet.
+  struct frisbee_bytes data;
+} frisbee_packet;
+
+/// A function that receives the packets of connections, with the `user` pointer.
+///
+/// The packets of a connection arrive in the order in which they were sent. Those of several connections arrive
+/// concurrently. When a connection has ended, `packet` is NULL, and afterwards the handle of the connection is freed. A
+/// packet and its bytes are valid until the function returns.
+///
+/// The function runs on a thread of the library and must not block. Within it, blocking functions of the library return
+/// `FRISBEE_FAILED_PRECONDITION`.
+typedef void (*frisbee_packet_function)(struct frisbee_connection *connection,
+                                        const struct frisbee_packet *packet,
+                                        void *user);
+
 /// Settings of a client. Initialise the struct with `{0}` to use the defaults.
 typedef struct frisbee_client_options {
   /// Timeout of unary calls in milliseconds. 0 selects 30 s.
@@ -148,8 +173,15 @@ typedef struct frisbee_client_options {
   const char *key;
   /// Name to verify against the server's certificate, or NULL for the host of the server's address.
   const char *server_name;
+  /// Function that receives packets of the server, or NULL for none. It is not called after the client was freed,
+  /// unless the client was freed within a callback.
+  frisbee_packet_function packets;
+  /// The `user` pointer of `packets`.
+  void *packets_user;
+  /// First and last operation of the packets.
+  uint16_t packets_operations[2];
   /// Must be 0.
-  uint64_t reserved[4];
+  uint64_t reserved[1];
 } frisbee_client_options;
 
 /// Code and text of an error. The text ends with a NUL and is truncated to the size of the array.
@@ -221,6 +253,13 @@ typedef struct frisbee_server_options {
 /// Further calls wait for a free thread. A call that ends while it waits does not run. Functions run concurrently on
 /// several threads.
 typedef void (*frisbee_function)(struct frisbee_call *call, void *user);
+
+/// A function that receives the descriptor of a connection after a hand-off, with the `user` pointer.
+///
+/// It owns the descriptor, which is blocking, and must close it. `early` are the bytes that precede those of the
+/// descriptor, because the library has already read them. They are valid until the function returns. The connection of a
+/// TLS peer is the end of a pair of sockets, and the library encrypts and decrypts its bytes.
+typedef void (*frisbee_hand_off_function)(int32_t descriptor, struct frisbee_bytes early, void *user);
 
 #ifdef __cplusplus
 extern "C" {
@@ -298,7 +337,7 @@ enum frisbee_code frisbee_client_proto(struct frisbee_client *client,
                                        struct frisbee_error *error);
 
 /// Frees a client. Calls and streams in progress continue, and the connection closes when the last of them has ended.
-/// Unsent calls fail. NULL is allowed.
+/// Unsent calls fail. NULL is allowed. Waits for a running function that receives packets, but not in a callback.
 ///
 /// May be called from any thread, even while other threads make calls.
 enum frisbee_code frisbee_client_free(struct frisbee_client *client);
@@ -662,6 +701,112 @@ enum frisbee_code frisbee_call_reply_text(struct frisbee_call *call,
                                           const void *data,
                                           size_t len,
                                           struct frisbee_error *error);
+
+/// Adds a function that receives the packets of the operations `first` to `last`. The server must not have started.
+///
+/// Methods of services have operations from 10 on, so use operations from 1000 on. `user` stays with the caller and
+/// must be valid until the server has stopped. Each function has handles of its own for the connections. Only `user`
+/// and `error` may be NULL. May be called from any thread.
+enum frisbee_code frisbee_server_packets(struct frisbee_server *server,
+                                         uint16_t first,
+                                         uint16_t last,
+                                         frisbee_packet_function function,
+                                         void *user,
+                                         struct frisbee_error *error);
+
+/// Sends a packet on the connection of a client. If the connection is lost, fails until a call has opened another one.
+/// Otherwise like `frisbee_connection_send`. The bytes are copied. Only `error`, and `data` if `len` is 0, may be NULL.
+/// May be called from any thread.
+enum frisbee_code frisbee_client_send(struct frisbee_client *client,
+                                      uint16_t id,
+                                      uint16_t operation,
+                                      const void *data,
+                                      size_t len,
+                                      struct frisbee_error *error);
+
+/// Sends a packet to the peer of a connection. The receiver has a function for its operation. The bytes are copied.
+///
+/// Blocks while the peer reads too slowly. In functions that receive calls or packets, and in completion callbacks,
+/// returns `FRISBEE_RESOURCE_EXHAUSTED` instead. Only `error`, and `data` if `len` is 0, may be NULL. May be called from
+/// any thread. Packets of one thread stay in order.
+enum frisbee_code frisbee_connection_send(struct frisbee_connection *connection,
+                                          uint16_t id,
+                                          uint16_t operation,
+                                          const void *data,
+                                          size_t len,
+                                          struct frisbee_error *error);
+
+/// Closes a connection after the packets that were sent before. The functions that receive its packets then receive
+/// NULL. The handle stays with the library. Does not block. Only `error` may be NULL. May be called from any thread.
+enum frisbee_code frisbee_connection_close(struct frisbee_connection *connection,
+                                           struct frisbee_error *error);
+
+/// Permits the callers of a unary method, such as `calc.Calculator/open`, to request a hand-off. The server must not
+/// have started. The name is copied. Only `error` may be NULL. May be called from any thread.
+enum frisbee_code frisbee_server_hand_off(struct frisbee_server *server,
+                                          const char *method,
+                                          struct frisbee_error *error);
+
+/// Accepts the hand-off that the caller has requested. The call stays open. When it has been replied to with success,
+/// `function` receives the connection. Returns `FRISBEE_FAILED_PRECONDITION` if the caller has not requested a hand-off.
+///
+/// After success, `function` is called exactly once, on a thread of the library, and must not block. If the call has
+/// failed or the caller has disconnected, its descriptor is -1. `user` stays with the caller and must be valid until
+/// then, even if the server stops. Only `user` and `error` may be NULL. May be called from any thread.
+enum frisbee_code frisbee_call_hand_off(struct frisbee_call *call,
+                                        frisbee_hand_off_function function,
+                                        void *user,
+                                        struct frisbee_error *error);
+
+/// Makes a unary call that requests a hand-off, and waits for its reply. If the server has handed off the connection,
+/// calls `function` before it returns, on the same thread. `function` may block.
+///
+/// The request fails if other calls of the client are in flight. Later calls of the client open another connection. The
+/// other arguments and the reply are those of `frisbee_client_call`. The arguments are copied, and `user` stays with the
+/// caller. The caller owns the reply and must free it with `frisbee_reply_free`. Only `options`, `user`, and `data` if
+/// `len` is 0, may be NULL. May be called from any thread, but not in a completion callback.
+struct frisbee_reply *frisbee_client_hand_off(struct frisbee_client *client,
+                                              const char *method,
+                                              int32_t format,
+                                              const void *data,
+                                              size_t len,
+                                              const struct frisbee_call_options *options,
+                                              frisbee_hand_off_function function,
+                                              void *user);
+
+/// Lets the clients of a server publish and subscribe to topics. The server must not have started. Only `error` may be
+/// NULL. The server stays with the caller. May be called from any thread.
+enum frisbee_code frisbee_server_topics(struct frisbee_server *server,
+                                        struct frisbee_error *error);
+
+/// Publishes a message to a topic, such as `game.7.moves`. Blocks while the connection accepts no more. Delivery is not
+/// confirmed; `frisbee_client_sync` waits for the server.
+///
+/// The topics of a client have a connection of their own, which its first use of topics opens. The arguments are copied.
+/// Only `error`, and `data` if `len` is 0, may be NULL. May be called from any thread, but not in a callback.
+enum frisbee_code frisbee_client_publish(struct frisbee_client *client,
+                                         const char *topic,
+                                         const void *data,
+                                         size_t len,
+                                         struct frisbee_error *error);
+
+/// Waits until the server has received all messages that the client has published, for example before the process ends.
+/// Fails if the server has rejected one of them. The client stays with the caller. Only `error` may be NULL. May be
+/// called from any thread, but not in a callback.
+enum frisbee_code frisbee_client_sync(struct frisbee_client *client,
+                                      struct frisbee_error *error);
+
+/// Subscribes to topics, and stores a stream of their messages. In a pattern such as `game.*.moves`, `*` stands for one
+/// token, and `>` at the end for one or more. Returns after the server has confirmed the subscription.
+///
+/// Each reply of the stream is a message, with its topic as the metadata `topic`. A reply with `FRISBEE_DATA_LOSS` means
+/// that messages were lost, because the stream was read too slowly or its connection was replaced. The stream then
+/// continues. The caller owns the stream and must free it with `frisbee_stream_free`, which ends the subscription. The
+/// pattern is copied. Only `error` may be NULL. May be called from any thread, but not in a callback.
+enum frisbee_code frisbee_client_subscribe(struct frisbee_client *client,
+                                           const char *pattern,
+                                           struct frisbee_stream **stream,
+                                           struct frisbee_error *error);
 
 #ifdef __cplusplus
 }  // extern "C"

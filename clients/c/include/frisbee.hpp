@@ -22,6 +22,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -247,6 +248,55 @@ class Owner {
 
 } // namespace detail
 
+/// A received packet. Its bytes are valid until the function that receives it returns.
+struct Packet {
+    std::uint16_t id, operation;
+    View data;
+};
+
+/// A connection that receives packets. Once the connection has ended, its functions fail.
+class Connection {
+  public:
+    explicit Connection(frisbee_connection *handle) noexcept : handle_(handle) {}
+    /// Sends a packet. Blocks while the peer reads too slowly, but not in functions of servers and in callbacks.
+    Result<Unit> send(std::uint16_t id, std::uint16_t operation, View data) {
+        return detail::checked(
+            [&](auto *error) { return frisbee_connection_send(handle_, id, operation, data.data(), data.size(), error); });
+    }
+    Result<Unit> close() {
+        return detail::checked([&](auto *error) { return frisbee_connection_close(handle_, error); });
+    }
+    /// Identifies the connection, for example as a key.
+    frisbee_connection *handle() const noexcept { return handle_; }
+
+  private:
+    frisbee_connection *handle_;
+};
+
+/// A function that receives packets. When a connection has ended, the packet is a null pointer. The function runs on a
+/// thread of the library and must not block. If it throws, the text of the exception is printed to standard error.
+using PacketFunction = std::function<void(Connection, const Packet *)>;
+
+namespace detail {
+
+inline void run_packets(frisbee_connection *connection, const frisbee_packet *packet, void *user) noexcept {
+    (void)caught([&] {
+        auto &function = *static_cast<PacketFunction *>(user);
+        if (packet == nullptr) return function(Connection(connection), nullptr);
+        const Packet received{packet->id, packet->operation, view(packet->data)};
+        function(Connection(connection), &received);
+    });
+}
+
+/// Calls a function object of a descriptor and a view, and frees it.
+template <class Function>
+void run_hand_off(int descriptor, frisbee_bytes early, void *user) noexcept {
+    Closure<Function> function(user);
+    (void)caught([&] { function.get()(descriptor, view(early)); });
+}
+
+} // namespace detail
+
 /// A successful reply: a message and its metadata.
 class Reply {
   public:
@@ -377,11 +427,32 @@ struct ClientOptions {
     std::chrono::milliseconds timeout{0}, connect_timeout{0};
     std::uint32_t body_max = 0;
     std::optional<std::string> authorities, certificate, key, server_name;
+    /// A function that receives packets of the server, and the first and last of their operations. Do not destroy the
+    /// client within the function.
+    PacketFunction packets;
+    std::uint16_t first_operation = 0, last_operation = 0;
+};
+
+/// The reply to a hand-off request. If the server has handed off the connection, `descriptor` is a blocking descriptor
+/// that the program must close. The bytes in `early` precede those of the descriptor.
+struct HandedOff {
+    Reply reply;
+    int descriptor = -1;
+    std::string early;
 };
 
 /// A client of a server. Any number of threads may use it. Calls in progress continue after the client is destroyed.
 class Client {
   public:
+    Client(Client &&) noexcept = default;
+    /// Frees the client that this object held before.
+    Client &operator=(Client &&other) noexcept {
+        Client earlier(std::move(other));
+        std::swap(packets_, earlier.packets_);
+        std::swap(handle_, earlier.handle_);
+        return *this;
+    }
+
     static Result<Client> connect(std::string_view address, const ClientOptions &options = {}) {
         frisbee_client_options settings = {};
         settings.timeout_ms = detail::milliseconds(options.timeout);
@@ -391,11 +462,19 @@ class Client {
         settings.certificate = text(options.certificate);
         settings.key = text(options.key);
         settings.server_name = text(options.server_name);
+        std::unique_ptr<PacketFunction> packets;
+        if (options.packets) {
+            packets = std::make_unique<PacketFunction>(options.packets);
+            settings.packets = &detail::run_packets;
+            settings.packets_user = packets.get();
+            settings.packets_operations[0] = options.first_operation;
+            settings.packets_operations[1] = options.last_operation;
+        }
         frisbee_client *handle = nullptr;
         auto made = detail::checked(
             [&](auto *error) { return frisbee_client_connect(detail::Terminated(address), &settings, &handle, error); });
         if (!made) return made.error();
-        return Client(handle);
+        return Client(handle, std::move(packets));
     }
 
     /// Sets the schema of the server from the text of a `.proto` file, so that it is not fetched by reflection.
@@ -460,8 +539,49 @@ class Client {
         return Stream(stream);
     }
 
+    /// Sends a packet. Blocks while the server reads too slowly, but not in functions of servers and in callbacks.
+    Result<Unit> send(std::uint16_t id, std::uint16_t operation, View data) {
+        return detail::checked(
+            [&](auto *error) { return frisbee_client_send(handle_.get(), id, operation, data.data(), data.size(), error); });
+    }
+
+    /// Makes a unary call that requests a hand-off of the connection. No other calls may be in flight.
+    Result<HandedOff> hand_off(std::string_view method, Format format, View data, const CallOptions &options = {}) {
+        const Settings settings(options);
+        int descriptor = -1;
+        std::string early;
+        auto take = [&](int handed, View bytes) { descriptor = handed, early = bytes; };
+        using Take = decltype(&take);
+        auto reply = Reply::of(frisbee_client_hand_off(
+            handle_.get(), detail::Terminated(method), format, data.data(), data.size(), settings.options,
+            [](int handed, frisbee_bytes bytes, void *user) { (*static_cast<Take>(user))(handed, detail::view(bytes)); }, &take));
+        if (!reply) return std::move(reply).error();
+        return HandedOff{std::move(*reply), descriptor, std::move(early)};
+    }
+
+    /// Publishes a message to a topic. Delivery is not confirmed; `sync` waits for the server.
+    Result<Unit> publish(std::string_view topic, View data) {
+        return detail::checked([&](auto *error) {
+            return frisbee_client_publish(handle_.get(), detail::Terminated(topic), data.data(), data.size(), error);
+        });
+    }
+    /// Waits until the server has received all published messages.
+    Result<Unit> sync() {
+        return detail::checked([&](auto *error) { return frisbee_client_sync(handle_.get(), error); });
+    }
+    /// Subscribes to the topics that match a pattern. Each reply of the stream is a message, whose metadata `topic` is
+    /// its topic. The error `FRISBEE_DATA_LOSS` stands for lost messages, and the stream then continues.
+    Result<Stream> subscribe(std::string_view pattern) {
+        frisbee_stream *stream = nullptr;
+        auto subscribed = detail::checked(
+            [&](auto *error) { return frisbee_client_subscribe(handle_.get(), detail::Terminated(pattern), &stream, error); });
+        if (!subscribed) return subscribed.error();
+        return Stream(stream);
+    }
+
   private:
-    explicit Client(frisbee_client *handle) noexcept : handle_(handle) {}
+    Client(frisbee_client *handle, std::unique_ptr<PacketFunction> packets) noexcept
+        : packets_(std::move(packets)), handle_(handle) {}
 
     static const char *text(const std::optional<std::string> &text) noexcept { return text ? text->c_str() : nullptr; }
 
@@ -488,6 +608,8 @@ class Client {
         const frisbee_call_options *options = nullptr;
     };
 
+    // Members are destroyed in reverse order, so the client is freed before its function.
+    std::unique_ptr<PacketFunction> packets_;
     detail::Owner<frisbee_client, frisbee_client_free> handle_;
 };
 
@@ -563,6 +685,19 @@ class Call {
     }
     Result<Unit> fail(Code code, std::string_view message) {
         return ended([&](auto *error) { return frisbee_call_fail(handle_.get(), code, detail::Terminated(message), error); });
+    }
+    /// Accepts the hand-off that the caller has requested. After a successful reply, the function receives the
+    /// descriptor, which it owns, and the bytes that precede those of the descriptor. If the hand-off fails, the
+    /// descriptor is -1. The function runs on a thread of the library and must not block.
+    template <class Function>
+    Result<Unit> hand_off(Function function) {
+        static_assert(std::is_invocable_v<Function &, int, View>, "the function takes an int and a View");
+        detail::Closure<Function> closure(std::move(function));
+        auto accepted = detail::checked([&](auto *error) {
+            return frisbee_call_hand_off(handle_.get(), &detail::run_hand_off<Function>, closure.user(), error);
+        });
+        if (accepted) closure.release();
+        return accepted;
     }
     /// Waits for the next request of a stream. Returns false after the last one.
     Result<bool> next() {
@@ -658,6 +793,24 @@ class Server {
             return frisbee_server_handle(handle_.get(), detail::Terminated(method), &Server::run_one, user, error);
         });
     }
+    /// Adds a function that receives the packets of a range of operations. Use operations from 1000 on.
+    Result<Unit> packets(std::uint16_t first, std::uint16_t last, PacketFunction function) {
+        auto owned = std::make_shared<PacketFunction>(std::move(function));
+        auto added = detail::checked([&](auto *error) {
+            return frisbee_server_packets(handle_.get(), first, last, &detail::run_packets, owned.get(), error);
+        });
+        if (added) functions_.push_back(std::move(owned));
+        return added;
+    }
+    /// Permits the callers of a unary method to request a hand-off.
+    Result<Unit> hand_off(std::string_view method) {
+        return detail::checked(
+            [&](auto *error) { return frisbee_server_hand_off(handle_.get(), detail::Terminated(method), error); });
+    }
+    /// Lets clients publish and subscribe to topics.
+    Result<Unit> topics() {
+        return detail::checked([&](auto *error) { return frisbee_server_topics(handle_.get(), error); });
+    }
     /// Binds an address, and starts serving on threads of the library.
     Result<Unit> start(std::string_view address) {
         return detail::checked([&](auto *error) { return frisbee_server_start(handle_.get(), detail::Terminated(address), error); });
@@ -688,7 +841,7 @@ class Server {
     template <class Function, class Add>
     Result<Unit> kept(Function function, Add add) {
         static_assert(std::is_invocable_v<Function &, Call>, "a function takes a Call");
-        std::unique_ptr<AnyFunction> owned = std::make_unique<FunctionOf<Function>>(std::move(function));
+        std::shared_ptr<AnyFunction> owned = std::make_shared<FunctionOf<Function>>(std::move(function));
         auto added = detail::checked([&](auto *error) { return add(owned.get(), error); });
         if (added) functions_.push_back(std::move(owned));
         return added;
@@ -702,7 +855,7 @@ class Server {
     }
 
     // Members are destroyed in reverse order, so the server is freed before its functions.
-    std::vector<std::unique_ptr<AnyFunction>> functions_;
+    std::vector<std::shared_ptr<void>> functions_;
     detail::Owner<frisbee_server, frisbee_server_free> handle_;
 };
 

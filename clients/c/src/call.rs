@@ -9,6 +9,7 @@ use crate::raw::{
 use crate::runtime::{self, wait};
 use crate::schema::{Callable, Schema};
 use bytes::Bytes;
+use frpc::hand_off::HandOff;
 use frpc::{Code, Metadata, Request, Response, ResponseSender, Status, Streaming, TrySendError};
 use frpc_dynamic::DynamicMessage;
 use parking_lot::Mutex;
@@ -24,6 +25,8 @@ pub struct frisbee_call {
     metadata: Metadata,
     remote: CString,
     timeout_ms: u64,
+    /// Request of the caller to hand off the connection, if any.
+    pub(crate) hand_off: Option<HandOff>,
     reply_metadata: Mutex<Metadata>,
     sink: Mutex<Option<Sink>>,
     requests: AsyncMutex<Option<Streaming<Payload>>>,
@@ -120,6 +123,7 @@ impl frisbee_call {
             metadata: if metadata.is_empty() { Metadata::new() } else { metadata.clone() },
             remote: request.remote_addr().map(|address| c_text(&address.to_string())).unwrap_or_default(),
             timeout_ms: timeout,
+            hand_off: request.hand_off().cloned(),
             reply_metadata: Mutex::new(Metadata::new()),
             sink: Mutex::new(Some(sink)),
             requests: AsyncMutex::new(None),

@@ -3,16 +3,20 @@
 use crate::body::Body;
 use crate::completion::start;
 use crate::handle::{self, InUse, handle};
+use crate::packets::{PacketRouter, frisbee_packet_function};
 use crate::payload::{Encoding, Format, Payload, frisbee_codec};
 use crate::raw::{
     UserData, c_str, caught, check_reserved, frisbee_code, frisbee_error, frisbee_metadata, guarded, metadata,
     milliseconds, optional_text, put, slice, text, utf8,
 };
 use crate::reply::{free, frisbee_reply};
-use crate::runtime::wait;
+use crate::running::RunningFunctions;
+use crate::runtime::{self, may_block, wait, wait_at_exit};
 use crate::schema::{Callable, FIRST_OPERATION, Schema};
 use crate::unary::UnaryCall;
+use frisbee_pubsub::Client as Topics;
 use frpc::codegen::Method;
+use frpc::frisbee::{ClientBuilder, Config};
 use frpc::tls::{Authorities, ClientTls, Identity, TlsError};
 use frpc::{Channel, ChannelBuilder, Code, Request, Status};
 use frpc_reflection::ServerSchema;
@@ -28,6 +32,11 @@ pub struct frisbee_client {
     pub(crate) channel: Channel,
     /// Schema of the server's methods, set by the program or fetched for the first call.
     schema: OnceCell<Arc<Schema>>,
+    /// Client of the server's topics, once they are used, with the settings and the address of its connection.
+    topics: OnceCell<Topics>,
+    topics_at: (ClientBuilder, String),
+    /// Functions that receive packets and are running.
+    running: Arc<RunningFunctions>,
 }
 
 handle!(frisbee_client, 1, "client");
@@ -57,8 +66,15 @@ pub struct frisbee_client_options {
     pub key: *const c_char,
     /// Name to verify against the server's certificate, or NULL for the host of the server's address.
     pub server_name: *const c_char,
+    /// Function that receives packets of the server, or NULL for none. It is not called after the client was freed,
+    /// unless the client was freed within a callback.
+    pub packets: frisbee_packet_function,
+    /// The `user` pointer of `packets`.
+    pub packets_user: *mut c_void,
+    /// First and last operation of the packets.
+    pub packets_operations: [u16; 2],
     /// Must be 0.
-    pub reserved: [u64; 4],
+    pub reserved: [u64; 1],
 }
 
 /// Settings of a call. Initialise the struct with `{0}` to use the defaults.
@@ -304,14 +320,26 @@ impl frisbee_client {
         });
         fetched.await
     }
+
+    /// Returns the client of the server's topics. Its first use opens a connection, which is replaced if it is lost.
+    pub(crate) async fn topics(&self) -> Result<&Topics, Status> {
+        let (builder, address) = &self.topics_at;
+        Ok(self.topics.get_or_try_init(|| Topics::connect_with(builder.clone(), address.as_str())).await?)
+    }
 }
 
+/// Returns the settings of calls, and those of the connection for topics.
+///
 /// # Safety
 /// `options` is null, or valid including its pointers.
-unsafe fn builder(options: *const frisbee_client_options) -> Result<ChannelBuilder, Status> {
+unsafe fn builders(
+    options: *const frisbee_client_options,
+    running: &Arc<RunningFunctions>,
+) -> Result<(ChannelBuilder, ClientBuilder), Status> {
     let mut builder = Channel::builder().workers(frpc::Workers::Caller);
+    let mut topics = frpc::frisbee::Client::builder();
     if options.is_null() {
-        return Ok(builder);
+        return Ok((builder, topics));
     }
     // SAFETY: The caller guarantees that `options` is valid.
     let options = unsafe { &*options };
@@ -329,27 +357,39 @@ unsafe fn builder(options: *const frisbee_client_options) -> Result<ChannelBuild
         builder = builder.timeout(timeout);
     }
     if let Some(timeout) = milliseconds(options.connect_timeout_ms) {
-        builder = builder.connect_timeout(timeout);
+        (builder, topics) = (builder.connect_timeout(timeout), topics.connect_timeout(timeout));
     }
     if options.body_max > 0 {
-        builder = builder.config(frpc::frisbee::Config::default().body_max(options.body_max));
+        let config = Config::default().body_max(options.body_max);
+        (builder, topics) = (builder.config(config.clone()), topics.config(config));
     }
     if let Some(name) = server_name {
-        builder = builder.server_name(name);
+        (builder, topics) = (builder.server_name(name), topics.server_name(name));
     }
+    if options.packets.is_some() {
+        let (function, user) = (options.packets, options.packets_user);
+        let (operations, router) = PacketRouter::new(options.packets_operations, function, user, running)?;
+        builder = builder.mount(operations, router);
+    }
+    if let Some(tls) = tls(authorities, certificate, key)? {
+        (builder, topics) = (builder.tls(tls.clone()), topics.tls(tls));
+    }
+    Ok((builder, topics))
+}
+
+fn tls(authorities: Option<&str>, certificate: Option<&str>, key: Option<&str>) -> Result<Option<ClientTls>, Status> {
     let refused = |error: TlsError| Status::invalid_argument(error.to_string());
-    match (authorities, certificate, key) {
-        (None, None, None) => Ok(builder),
-        (Some(authorities), None, None) => {
-            Ok(builder.tls(ClientTls::new(Authorities::from_pem(authorities).map_err(refused)?).map_err(refused)?))
-        }
-        (Some(authorities), Some(certificate), Some(key)) => {
-            let tls = ClientTls::new(Authorities::from_pem(authorities).map_err(refused)?).map_err(refused)?;
-            let identity = Identity::from_pem(certificate, key).map_err(refused)?;
-            Ok(builder.tls(tls.with_identity(identity).map_err(refused)?))
-        }
-        _ => Err(Status::invalid_argument("a certificate needs its key and authorities: set all three")),
-    }
+    let identity = match (authorities, certificate, key) {
+        (_, None, None) => None,
+        (Some(_), Some(certificate), Some(key)) => Some(Identity::from_pem(certificate, key).map_err(refused)?),
+        _ => return Err(Status::invalid_argument("a certificate needs its key and authorities: set all three")),
+    };
+    let Some(authorities) = authorities else { return Ok(None) };
+    let tls = ClientTls::new(Authorities::from_pem(authorities).map_err(refused)?).map_err(refused)?;
+    Ok(Some(match identity {
+        Some(identity) => tls.with_identity(identity).map_err(refused)?,
+        None => tls,
+    }))
 }
 
 /// Connects to a server at `host:port` or `unix:/path`, and stores a client.
@@ -371,8 +411,8 @@ pub unsafe extern "C" fn frisbee_client_connect(
     unsafe {
         guarded(error, || {
             put("client", client, || {
-                let address = text("address", address)?;
-                let builder = builder(options)?;
+                let (address, running) = (text("address", address)?, Arc::default());
+                let (builder, topics) = builders(options, &running)?;
                 let connected = match address.strip_prefix("unix:") {
                     Some(path) => {
                         let path = path.to_owned();
@@ -380,7 +420,14 @@ pub unsafe extern "C" fn frisbee_client_connect(
                     }
                     None => wait(builder.connect(address)),
                 };
-                handle::insert(Arc::new(frisbee_client { channel: connected??, schema: OnceCell::new() }))
+                let channel = connected?.inspect_err(|_| drop(end(&running)))?;
+                handle::insert(Arc::new(frisbee_client {
+                    channel,
+                    schema: OnceCell::new(),
+                    topics: OnceCell::new(),
+                    topics_at: (topics, address.to_owned()),
+                    running,
+                }))
             })
         })
     }
@@ -414,15 +461,27 @@ pub unsafe extern "C" fn frisbee_client_proto(
 }
 
 /// Frees a client. Calls and streams in progress continue, and the connection closes when the last of them has ended.
-/// Unsent calls fail. NULL is allowed.
+/// Unsent calls fail. NULL is allowed. Waits for a running function that receives packets, but not in a callback.
 ///
 /// May be called from any thread, even while other threads make calls.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_client_free(client: *mut frisbee_client) -> frisbee_code {
     if let Ok(client) = handle::get(client) {
+        // After a fork, there is nothing to wait for.
+        let _ = caught(|| end(&client.running));
         client.channel.close();
     }
     free(client)
+}
+
+/// Prevents further functions that receive packets, and waits for the running ones, except within a callback.
+fn end(running: &Arc<RunningFunctions>) -> Result<(), Status> {
+    let running = running.clone();
+    if may_block().is_ok() {
+        return wait_at_exit(async move { running.end().await });
+    }
+    runtime::handle()?.spawn(async move { running.end().await });
+    Ok(())
 }
 
 /// Makes a unary call and waits for its reply.
@@ -559,7 +618,9 @@ mod tests {
         let (here, there) = frpc::memory();
         tokio::spawn(async move { server.serve_connection(there).await });
         let channel = Channel::connect_io(here).await.unwrap();
-        let client = frisbee_client { channel, schema: OnceCell::new() };
+        let topics_at = (frpc::frisbee::Client::builder(), String::new());
+        let (schema, topics) = (OnceCell::new(), OnceCell::new());
+        let client = frisbee_client { channel, schema, topics, topics_at, running: Arc::default() };
         client.fetch_schema().await.unwrap();
     }
 }

@@ -5,7 +5,7 @@
 //! the FFI boundary: it reads pointers, and converts errors and panics to codes. `client` and `stream` make calls, and
 //! `completion` and `queue` pass replies to callbacks and event loops. `server` serves C functions; `call` and
 //! `parameters` are the function's view of a call. `payload` converts messages with the types of a `schema`, and a
-//! `body` holds their bytes.
+//! `body` holds their bytes. `packets`, `hand_off` and `topics` are for programs that use more than calls.
 
 // The crate exports C functions, which take pointers and have C names.
 #![allow(unsafe_code, non_camel_case_types)]
@@ -15,7 +15,9 @@ mod body;
 pub mod call;
 pub mod client;
 mod completion;
+pub mod hand_off;
 mod handle;
+pub mod packets;
 pub mod parameters;
 pub mod payload;
 pub mod queue;
@@ -27,4 +29,5 @@ mod schema;
 pub mod server;
 mod signature;
 pub mod stream;
+pub mod topics;
 mod unary;

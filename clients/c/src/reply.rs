@@ -72,6 +72,12 @@ impl frisbee_reply {
         Self { outcome: Ok(Data { body, len }), metadata }
     }
 
+    /// Creates a reply of plain bytes with one metadata entry.
+    pub(crate) fn of_bytes(body: Body, key: &CStr, value: Bytes) -> Self {
+        let len = body.len();
+        Self { outcome: Ok(Data { body, len }), metadata: Some(Box::new([(key.to_owned(), value)])) }
+    }
+
     pub(crate) fn failure(status: &Status) -> Self {
         let failure = Failure {
             code: code(status.code()),

@@ -55,6 +55,7 @@ pub(crate) fn enter() -> Result<EnterGuard<'static>, Status> {
 
 thread_local! {
     static IN_FUNCTION: Cell<bool> = const { Cell::new(false) };
+    static IN_CALLBACK: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Runs a server function. While it runs, its thread may not stop a server, because that would wait for the function
@@ -65,6 +66,14 @@ pub(crate) fn in_function(run: impl FnOnce()) {
     IN_FUNCTION.set(outer);
 }
 
+/// Runs a function that receives packets or connections. It occupies a runtime thread, so blocking functions are
+/// rejected.
+pub(crate) fn in_callback(run: impl FnOnce()) {
+    let outer = IN_CALLBACK.replace(true);
+    run();
+    IN_CALLBACK.set(outer);
+}
+
 /// Fails if this thread is running a server function, which must not stop a server.
 pub(crate) fn may_stop() -> Result<(), Status> {
     if IN_FUNCTION.get() {
@@ -73,10 +82,10 @@ pub(crate) fn may_stop() -> Result<(), Status> {
     may_block()
 }
 
-/// Fails if this thread is running a completion callback, which must not block.
+/// Fails if this thread is running a callback, which must not block.
 pub(crate) fn may_block() -> Result<(), Status> {
-    if completion::is_running() {
-        let text = "this function blocks, and a completion callback must not: use another thread or a queue";
+    if completion::is_running() || IN_CALLBACK.get() {
+        let text = "this function blocks, and a callback must not: use another thread or a queue";
         return Err(Status::failed_precondition(text));
     }
     Ok(())
@@ -85,7 +94,7 @@ pub(crate) fn may_block() -> Result<(), Status> {
 /// Blocks this thread until the future completes.
 ///
 /// # Errors
-/// Within a completion callback.
+/// Within a callback.
 pub(crate) fn wait<F: Future>(future: F) -> Result<F::Output, Status> {
     may_block()?;
     let _context = enter()?;

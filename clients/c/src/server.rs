@@ -56,7 +56,11 @@ struct Building {
     schemas: Vec<Arc<Schema>>,
     /// Functions registered for a method of a schema, by method name.
     handlers: Vec<(String, Function)>,
+    /// Changes of the builder, in their order.
+    extensions: Vec<Extension>,
 }
+
+type Extension = Box<dyn FnOnce(ServerBuilder) -> ServerBuilder + Send>;
 
 /// A function that serves a method. It receives the call and the `user` pointer.
 ///
@@ -327,7 +331,8 @@ impl Building {
                 }),
             }
         }
-        Ok((services.into_iter().fold(self.builder, ServerBuilder::add_service), self.ending))
+        let builder = services.into_iter().fold(self.builder, ServerBuilder::add_service);
+        Ok((self.extensions.into_iter().fold(builder, |builder, extend| extend(builder)), self.ending))
     }
 }
 
@@ -337,6 +342,21 @@ impl frisbee_server {
             State::Building(building) => change(building),
             _ => Err(Status::failed_precondition("the server has started already")),
         }
+    }
+
+    /// Changes the builder of a server that has not started.
+    pub(crate) fn extend(
+        &self,
+        extend: impl FnOnce(ServerBuilder) -> ServerBuilder + Send + 'static,
+    ) -> Result<(), Status> {
+        self.building(|building| {
+            building.extensions.push(Box::new(extend));
+            Ok(())
+        })
+    }
+
+    pub(crate) fn running(&self) -> &Arc<RunningFunctions> {
+        &self.running
     }
 
     fn start(&self, address: &str) -> Result<(), Status> {
@@ -433,6 +453,7 @@ pub unsafe extern "C" fn frisbee_server_new(
                     functions: Vec::new(),
                     schemas: Vec::new(),
                     handlers: Vec::new(),
+                    extensions: Vec::new(),
                 };
                 let state = Mutex::new(State::Building(Box::new(building)));
                 let (address, running) = (std::sync::OnceLock::new(), Arc::default());

@@ -37,8 +37,10 @@ struct Replies {
     has_ended: bool,
 }
 
-enum Incoming {
+pub(crate) enum Incoming {
     Message(Body, Option<Metadata>),
+    /// A message that needs no conversion, or a loss of messages after which the stream continues.
+    Reply(frisbee_reply),
     Failed(Status),
     End,
 }
@@ -52,11 +54,23 @@ impl Drop for frisbee_stream {
 impl frisbee_stream {
     fn open(call: Prepared) -> Result<Self, Status> {
         let (sender, requests) = RequestStream::channel(MESSAGES_AHEAD);
-        let (outgoing, incoming) = mpsc::channel(MESSAGES_AHEAD);
         let (method_sender, method) = watch::channel(None);
         let format = call.target.format;
+        let run = move |replies| async move { drive(call, requests, &replies, method_sender).await };
+        let mut stream = Self::receive(run)?;
+        (stream.format, stream.method, stream.requests) = (format, method, Mutex::new(Some(sender)));
+        Ok(stream)
+    }
+
+    /// Creates a stream of the replies that a task sends. It takes no requests.
+    pub(crate) fn receive<F>(run: impl FnOnce(mpsc::Sender<Incoming>) -> F) -> Result<Self, Status>
+    where
+        F: Future<Output = Result<(), Status>> + Send + 'static,
+    {
+        let (outgoing, incoming) = mpsc::channel(MESSAGES_AHEAD);
+        let running = run(outgoing.clone());
         let task = runtime::handle()?.spawn(async move {
-            let last = match drive(call, requests, &outgoing, method_sender).await {
+            let last = match running.await {
                 Ok(()) => Incoming::End,
                 Err(status) => Incoming::Failed(status),
             };
@@ -64,9 +78,9 @@ impl frisbee_stream {
             let _ = outgoing.send(last).await;
         });
         Ok(Self {
-            format,
-            method,
-            requests: Mutex::new(Some(sender)),
+            format: Format::Native,
+            method: watch::channel(None).1,
+            requests: Mutex::new(None),
             replies: AsyncMutex::new(Replies { incoming, has_ended: false }),
             task: task.abort_handle(),
         })
@@ -104,6 +118,7 @@ impl frisbee_stream {
                 }
                 Err(status) => status,
             },
+            Some(Incoming::Reply(reply)) => return Some(reply),
             Some(Incoming::Failed(status)) => status,
             Some(Incoming::End) => {
                 replies.has_ended = true;

@@ -7,6 +7,7 @@ use crate::payload::{Format, Payload};
 use crate::reply::{NewReply, entries, frisbee_reply};
 use crate::schema::Schema;
 use frpc::codegen::{self, BoxFuture};
+use frpc::hand_off::RawTransport;
 use frpc::{Channel, Request, Response, Status};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -66,7 +67,9 @@ impl UnaryCall {
     }
 
     fn begin_other(arguments: CallArguments<'_>, place: &mut Option<Self>) -> Result<(), Status> {
-        *place = Some(Self::Other(Box::pin(make(arguments.prepare()?))));
+        let call = arguments.prepare()?;
+        let channel = call.target.client.channel.clone();
+        *place = Some(Self::Other(Box::pin(make(call, channel))));
         Ok(())
     }
 
@@ -94,15 +97,21 @@ impl Future for UnaryCall {
     }
 }
 
+/// Makes a call that requests a hand-off. Also returns the connection if the server has handed it off.
+pub(crate) async fn hand_off(call: Prepared) -> (Ended, Option<RawTransport>) {
+    let (channel, handed) = call.target.client.channel.request_hand_off();
+    (make(call, channel).await, handed.take())
+}
+
 /// Makes a call that owns its arguments, fetching the schema first if necessary.
-async fn make(mut call: Prepared) -> Ended {
+async fn make(mut call: Prepared, channel: Channel) -> Ended {
     let method = match call.fetch_schema().await {
         Ok(()) => call.unary_method(),
         Err(status) => Err(status),
     };
     let method = method.map_err(|status| NewReply::new(frisbee_reply::refused(&status)))?;
     let Prepared { target, request, cancel } = call;
-    let ended = until_cancelled(cancel.as_ref(), target.client.channel.unary(method, request)).await;
+    let ended = until_cancelled(cancel.as_ref(), channel.unary(method, request)).await;
     reply(ended, target.known(), target.format)
 }
 

@@ -113,6 +113,23 @@ fn cpp_header_serves_and_calls() {
 }
 
 #[test]
+fn c_programs_exchange_packets() {
+    assert_eq!(Program::new("tests/programs/packets.c").run([]), "done\n");
+}
+
+#[test]
+fn c_server_hands_off_plain_and_tls_connections() {
+    let (program, authority) = (Program::new("tests/programs/hand_off.c"), Authority::new());
+    assert_eq!(program.run([]), "done\n");
+    assert_eq!(program.run([&*authority.certificate, &*authority.key]), "done\n");
+}
+
+#[test]
+fn c_client_publishes_and_subscribes() {
+    assert_eq!(Program::new("tests/programs/topics.c").run([]), "done\n");
+}
+
+#[test]
 fn completions_avoid_starvation_and_fail_streams() {
     assert_eq!(Program::new("tests/programs/callbacks.c").run([]), "done\n");
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::{env, fs};
 
-const FILES: [&str; 9] = [
+const FILES: [&str; 12] = [
     "src/raw.rs",
     "src/payload.rs",
     "src/reply.rs",
@@ -13,6 +13,9 @@ const FILES: [&str; 9] = [
     "src/server.rs",
     "src/call.rs",
     "src/parameters.rs",
+    "src/packets.rs",
+    "src/hand_off.rs",
+    "src/topics.rs",
 ];
 
 const HEAD: &str = "\

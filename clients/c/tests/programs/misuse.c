@@ -21,6 +21,15 @@ static void function(frisbee_call *call, void *user) {
     frisbee_call_reply(call, FRISBEE_JSON, "{}", 2, NULL);
 }
 
+static void packets(frisbee_connection *connection, const frisbee_packet *packet, void *user) {
+    (void)connection, (void)packet, (void)user;
+}
+
+static void hand_off(int32_t descriptor, frisbee_bytes early, void *user) {
+    (void)descriptor, (void)early, (void)user;
+    CHECK(!"there is no hand-off");
+}
+
 static void completion(void *user, frisbee_reply *reply) {
     (void)user;
     frisbee_reply_free(reply);
@@ -41,6 +50,11 @@ static void clients(frisbee_client *client) {
     REFUSED(frisbee_client_start(client, "a.B/C", FRISBEE_JSON, "{}", 2, NULL, completion, NULL, &error));
     REFUSED(frisbee_client_submit(client, "a.B/C", FRISBEE_JSON, "{}", 2, NULL, queue, NULL, &error));
     REFUSED(frisbee_client_open(client, "a.B/C", FRISBEE_JSON, "{}", 2, NULL, &stream, &error));
+    expect_reply(frisbee_client_hand_off(client, "a.B/C", FRISBEE_JSON, "{}", 2, NULL, hand_off, NULL), FRISBEE_INVALID_ARGUMENT);
+    REFUSED(frisbee_client_send(client, 1, 1000, "", 0, &error));
+    REFUSED(frisbee_client_publish(client, "a", "", 0, &error));
+    REFUSED(frisbee_client_subscribe(client, "a", &stream, &error));
+    REFUSED(frisbee_client_sync(client, &error));
     CHECK(stream == NULL);
     CHECK(frisbee_queue_free(queue) == FRISBEE_OK);
     CHECK(frisbee_client_free(client) == (client == NULL ? FRISBEE_OK : FRISBEE_INVALID_ARGUMENT));
@@ -84,7 +98,15 @@ static void streams(frisbee_stream *stream) {
     CHECK(frisbee_queue_free(queue) == FRISBEE_OK);
 }
 
+static void connections(frisbee_connection *connection) {
+    REFUSED(frisbee_connection_send(connection, 1, 1000, "", 0, &error));
+    REFUSED(frisbee_connection_close(connection, &error));
+}
+
 static void servers(frisbee_server *server) {
+    REFUSED(frisbee_server_packets(server, 1000, 1000, packets, NULL, &error));
+    REFUSED(frisbee_server_hand_off(server, "a.B/C", &error));
+    REFUSED(frisbee_server_topics(server, &error));
     REFUSED(frisbee_server_add(server, "f()", function, NULL, &error));
     REFUSED(frisbee_server_proto(server, "", 0, &error));
     REFUSED(frisbee_server_handle(server, "a.B/C", function, NULL, &error));
@@ -117,6 +139,7 @@ static void calls(frisbee_call *call) {
     REFUSED(frisbee_call_reply_bool(call, true, &error));
     REFUSED(frisbee_call_reply_text(call, "a", 1, &error));
     REFUSED(frisbee_call_fail(call, FRISBEE_INTERNAL, "text", &error));
+    REFUSED(frisbee_call_hand_off(call, hand_off, NULL, &error));
     REFUSED(frisbee_call_next(call, &error));
     REFUSED(frisbee_call_send(call, FRISBEE_JSON, "{}", 2, &error));
     REFUSED(frisbee_call_finish(call, &error));
@@ -132,9 +155,17 @@ static void arguments(frisbee_server *server, frisbee_client *client) {
     REFUSED(frisbee_client_connect("\xff", NULL, &made, &error));
     frisbee_client_options options = {.key = "no key"};
     REFUSED(frisbee_client_connect("127.0.0.1:1", &options, &made, &error));
-    frisbee_client_options garbage = {.reserved = {0, 0, 0, 7}};
+    frisbee_client_options garbage = {.reserved = {7}};
     REFUSED(frisbee_client_connect("127.0.0.1:1", &garbage, &made, &error));
     CHECK(frisbee_client_connect("127.0.0.1:1", NULL, &made, NULL) == FRISBEE_UNAVAILABLE && made == NULL);
+    frisbee_client_options reserved = {.packets = packets, .packets_operations = {9, 1000}};
+    REFUSED(frisbee_client_connect("127.0.0.1:1", &reserved, &made, &error));
+    expect_reply(frisbee_client_hand_off(client, "f", FRISBEE_JSON, "{}", 2, NULL, NULL, NULL), FRISBEE_INVALID_ARGUMENT);
+    REFUSED(frisbee_client_send(client, 1, 1000, NULL, 1, &error));
+    REFUSED(frisbee_client_publish(client, NULL, "", 0, &error));
+    REFUSED(frisbee_client_publish(client, "a", NULL, 1, &error));
+    REFUSED(frisbee_client_subscribe(client, NULL, &stream, &error));
+    REFUSED(frisbee_client_subscribe(client, "a", NULL, &error));
     REFUSED(frisbee_client_proto(client, NULL, 0, &error));
     REFUSED(frisbee_client_proto(client, "no schema", 0, &error));
     REFUSED(frisbee_client_proto(client, "syntax = \"proto3\";", 2, &error));
@@ -174,6 +205,9 @@ static void arguments(frisbee_server *server, frisbee_client *client) {
     REFUSED(frisbee_server_add(other, "f()", NULL, NULL, &error));
     REFUSED(frisbee_server_add(other, "f", function, NULL, &error));
     REFUSED(frisbee_server_add(other, "f(int65 a)", function, NULL, &error));
+    REFUSED(frisbee_server_packets(other, 1000, 1000, NULL, NULL, &error));
+    REFUSED(frisbee_server_packets(other, 1000, 999, packets, NULL, &error));
+    REFUSED(frisbee_server_hand_off(other, NULL, &error));
     REFUSED(frisbee_server_handle(other, NULL, function, NULL, &error));
     REFUSED(frisbee_server_handle(other, "a.B/C", NULL, NULL, &error));
     REFUSED(frisbee_server_proto(other, "no schema", 0, &error));
@@ -272,6 +306,7 @@ int main(void) {
     cancels((frisbee_cancel *)client);
     queues((frisbee_queue *)client);
     streams((frisbee_stream *)client);
+    connections((frisbee_connection *)client);
     servers((frisbee_server *)client);
     clients((frisbee_client *)server);
 
@@ -303,6 +338,7 @@ int main(void) {
     cancels(NULL);
     queues(NULL);
     streams(NULL);
+    connections(NULL);
     servers(NULL);
     clients(NULL);
     calls(NULL);
