@@ -130,6 +130,14 @@ fn c_client_publishes_and_subscribes() {
 }
 
 #[test]
+fn cpp_example_of_game_runs() {
+    let expected = "chat.lobby: hello\nmoved: e2e4\nmap: ~~^^..\n";
+    for flags in ["-std=c++17", "-std=c++20 -fno-exceptions"] {
+        assert_eq!(Program::with_standard("examples/game.cpp", flags).run([]), expected, "{flags}");
+    }
+}
+
+#[test]
 fn completions_avoid_starvation_and_fail_streams() {
     assert_eq!(Program::new("tests/programs/callbacks.c").run([]), "done\n");
 }
