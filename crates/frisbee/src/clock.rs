@@ -10,17 +10,14 @@ pub(crate) const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 /// A timer that wakes one task. The deadline can be changed.
 pub(crate) trait Timer {
-    /// Returns the deadline of the timer.
     fn deadline(&self) -> Instant;
 
-    /// Sets a new deadline for the timer.
     fn reset(&mut self, deadline: Instant);
 
     /// Completes at the deadline. If several tasks poll the timer, only the first task to poll after a reset is woken.
     fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()>;
 }
 
-/// A timer of tokio.
 pub(crate) type TokioTimer = Pin<Box<Sleep>>;
 
 /// Creates an expired timer on the current tokio runtime.

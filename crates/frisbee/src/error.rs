@@ -139,7 +139,6 @@ impl std::error::Error for HandOffError {
     }
 }
 
-/// Returns the error that a close reason wraps, if any.
 fn cause(reason: &CloseReason) -> Option<&(dyn std::error::Error + 'static)> {
     match reason {
         CloseReason::Io { source, .. } | CloseReason::TlsHandshake(source) => Some(&**source),

@@ -10,7 +10,6 @@ use std::net::IpAddr;
 #[cfg(feature = "http")]
 use std::{collections::VecDeque, sync::Arc};
 
-/// Networks of trusted proxies.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct TrustedProxies(Vec<(IpAddr, u8)>);
 

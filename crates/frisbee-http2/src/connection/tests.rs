@@ -12,7 +12,6 @@ use frisbee_core::{ClientConfig, Config, ServerConfig};
 use std::io::IoSlice;
 use std::time::Instant;
 
-/// Encodes a frame.
 fn frame(kind: u8, flags: u8, stream: u32, payload: impl AsRef<[u8]>) -> Vec<u8> {
     let payload = payload.as_ref();
     let head = FrameHead { length: payload.len() as u32, kind, flags, stream };

@@ -4,7 +4,6 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Number of shards of the traffic counters.
 const SHARDS: usize = 8;
 
 /// Quantity in the traffic statistics of a server.

@@ -95,7 +95,6 @@ impl WaitList {
         watchers.unwrap_or_default().into_values().collect()
     }
 
-    /// Removes all tasks.
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = Waker> + use<> {
         let waiters = self.waiters.take().unwrap_or_default();
         let WaiterQueue { producers, watchers, mut turns, .. } = *waiters;

@@ -20,7 +20,6 @@ impl WakeCounter {
     }
 }
 
-/// Returns a counter and its waker.
 pub(crate) fn task() -> (Arc<WakeCounter>, Waker) {
     let woken = Arc::<WakeCounter>::default();
     (woken.clone(), woken.into())

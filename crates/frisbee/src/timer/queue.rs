@@ -225,13 +225,11 @@ impl AsRawFd for Timer {
     }
 }
 
-/// Returns the number of pending deadlines on the current runtime.
 #[cfg(test)]
 pub(super) fn pending_deadlines() -> usize {
     Queue::current().unwrap().state.lock().waiting.len()
 }
 
-/// Returns whether the current runtime has a timer queue.
 #[cfg(test)]
 pub(super) fn has_queue() -> bool {
     QUEUES.lock().contains_key(&Handle::current().id())

@@ -48,7 +48,8 @@ pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &
         reading: ReadState::Open,
     };
     let mut stopping = pin!(context.stopping());
-    // After a single poll, the shutdown future wakes the task, because the task's waker does not change.
+    // Poll the shutdown future only once: it then wakes the task whenever it completes, because the task's waker does
+    // not change.
     let mut is_stop_polled = false;
     poll_fn(|task| {
         let polled = connection.poll(task);

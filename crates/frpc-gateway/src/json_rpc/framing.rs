@@ -30,7 +30,6 @@ pub(super) struct MessageFraming {
 pub(super) enum Framed {
     /// Offset of the end of the message.
     End(usize),
-    /// The message is incomplete.
     Incomplete,
     Refused(FramingError),
 }

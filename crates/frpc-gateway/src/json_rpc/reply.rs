@@ -8,7 +8,6 @@ use std::borrow::Cow;
 pub(crate) const PARSE_ERROR: i32 = -32700;
 /// Invalid request: the message is JSON but not a JSON-RPC request.
 pub(crate) const INVALID_REQUEST: i32 = -32600;
-/// Method not found.
 pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
 /// Invalid params for the method.
 pub(crate) const INVALID_PARAMS: i32 = -32602;

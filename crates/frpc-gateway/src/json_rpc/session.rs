@@ -256,7 +256,6 @@ impl Session {
         .await;
     }
 
-    /// Returns the number of calls in progress.
     pub(crate) fn calls(&self) -> usize {
         self.inner.calls.len()
     }

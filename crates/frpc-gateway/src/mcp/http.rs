@@ -20,13 +20,11 @@ use http_body::Frame;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// Path of the MCP endpoint.
 const PATH: &str = "/mcp";
 
 /// Path of the protected resource metadata (RFC 9728). The path of the resource is appended.
 const RESOURCE_PATH: &str = "/.well-known/oauth-protected-resource";
 
-/// Media type of an event stream.
 pub(crate) const EVENTS: &str = "text/event-stream";
 
 /// Header field that carries the MCP session id.

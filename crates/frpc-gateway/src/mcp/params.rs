@@ -47,14 +47,12 @@ pub(crate) fn is_served(name: &str, revision: Revision) -> bool {
 /// Members of MCP request params that the server uses. Their values are not parsed further.
 #[derive(Debug, Default)]
 pub(crate) struct Params<'a> {
-    /// Name of a tool.
     pub(crate) name: Option<Cow<'a, str>>,
     /// Arguments of the tool as JSON of any type.
     pub(crate) arguments: Option<&'a str>,
     pub(crate) cursor: Option<Cow<'a, str>>,
     /// Protocol version that `initialize` requests.
     pub(crate) requested: Option<Cow<'a, str>>,
-    /// Id of the request to be cancelled.
     pub(crate) request_id: Option<&'a str>,
     /// Progress token as JSON, a string or a number.
     pub(crate) progress_token: Option<&'a str>,

@@ -113,7 +113,6 @@ impl Tools {
         self.list.push(tool);
     }
 
-    /// Returns the tool with this name, if it exists.
     pub(crate) fn get(&self, name: &str) -> Option<&Tool> {
         self.list.get(*self.by_name.get(name)?)
     }

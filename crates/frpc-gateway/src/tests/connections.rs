@@ -18,7 +18,6 @@ use tokio::time::{Instant, sleep, timeout};
 /// Maximum time to wait for an event.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Idle timeout of connections.
 const IDLE: Duration = Duration::from_secs(5);
 
 /// Length of a long greeting.

@@ -87,7 +87,6 @@ pub(crate) enum Kind {
     Binary,
 }
 
-/// Kind of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Opcode {
     Continuation = 0,
@@ -132,7 +131,6 @@ pub(crate) enum Event {
     Close(Option<CloseCode>),
 }
 
-/// Header of a frame.
 #[derive(Clone, Copy, Debug)]
 struct Head {
     opcode: Opcode,
@@ -355,7 +353,6 @@ impl Decoder {
         }
     }
 
-    /// Decodes the close code of a CLOSE frame.
     fn read_close(&self) -> Result<Option<CloseCode>, Fault> {
         let (code, text) = match self.control[..] {
             [] => return Ok(None),

@@ -72,7 +72,6 @@ impl FrameSender {
         self.put_control(Opcode::Pong, payload);
     }
 
-    /// Queues a PING.
     pub(crate) fn ping(&mut self) {
         self.put_control(Opcode::Ping, b"");
     }

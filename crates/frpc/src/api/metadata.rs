@@ -161,7 +161,6 @@ impl Metadata {
         self.0.put(buffer);
     }
 
-    /// Removes all metadata entries.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }

@@ -162,7 +162,6 @@ pub(crate) struct GrpcReplies {
     _sending: Option<AbortOnDrop<()>>,
 }
 
-/// A task that is aborted on drop.
 struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> Drop for AbortOnDrop<T> {
@@ -299,7 +298,6 @@ impl GrpcLinks {
         self.0.pool.lock().links.iter().any(|link| !link.is_closing())
     }
 
-    /// Returns the number of calls in progress.
     pub(crate) fn in_progress(&self) -> usize {
         self.0.pool.lock().links.iter().map(|link| link.in_progress()).sum()
     }
@@ -429,7 +427,6 @@ impl GrpcLinks {
     }
 }
 
-/// Status of a failed call, and whether it was sent.
 type Failed = (Status, SentState);
 
 impl Shared {

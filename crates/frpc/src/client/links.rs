@@ -34,7 +34,6 @@ pub struct Links {
 enum LinkSource {
     /// The program has supplied the connection, which cannot be replaced.
     Given,
-    /// A task connects to the server.
     Task(Arc<ConnectTask>),
     /// The connections to a gRPC server. They share one link, which is current until the links are closed.
     #[cfg(feature = "grpc")]

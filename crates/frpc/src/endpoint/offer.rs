@@ -37,7 +37,6 @@ pub(crate) struct OfferBuilder {
     pub(crate) compat: Vec<&'static Layout>,
     /// Maximum nesting depth accepted in the peer's messages.
     pub(crate) nesting: Nesting,
-    /// Observers of calls.
     pub(crate) observers: Option<Observers>,
     /// Whether calls in progress are recorded so that operators can list them.
     pub(crate) is_inspectable: bool,
@@ -61,7 +60,6 @@ pub(crate) struct ServiceOffer {
     /// Message formats, and the maximum nesting depth of the peer's messages.
     pub(crate) options: FormatOptions,
     pub(crate) lifecycles: Vec<Arc<dyn Lifecycle>>,
-    /// Observers of calls.
     pub(crate) observers: Option<Arc<Observers>>,
     /// Whether there are neither mounted routers nor observers. If so, only calls are handled at the end of a driver
     /// poll.

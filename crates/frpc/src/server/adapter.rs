@@ -367,7 +367,6 @@ impl AdapterCaller {
 struct InProgress {
     caller: Arc<AdapterCaller>,
     is_stream: bool,
-    /// Runtime of the handler.
     runtime: Handle,
     /// Observation of the call. Boxed because few calls are observed.
     observed_call: Option<Box<ObservedCall>>,

@@ -31,7 +31,6 @@ pub(crate) enum Body {
     Many(MessageBytes),
 }
 
-/// Future of a call.
 pub(crate) type Calling = Pin<Box<dyn Future<Output = Result<Response<Body>, Status>> + Send>>;
 
 /// A streaming method. `In` is the type of the handler's argument, and `Out` is the type of its result. Each is a

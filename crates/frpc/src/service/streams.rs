@@ -165,7 +165,6 @@ struct RunningCall {
     observed_call: Option<ObservedCall>,
 }
 
-/// Rejects a stream.
 pub(crate) fn refuse(stream: &Stream, status: &Status) {
     let sender = stream.sender();
     send_refusal(&sender, status);

@@ -17,7 +17,6 @@ fn form(sender: &StreamSender) -> Form {
     if sender.is_native() { Form::Extended } else { Form::Flat }
 }
 
-/// Sends a message.
 pub(crate) async fn send<M: Message>(
     sender: &StreamSender,
     message: impl Borrow<M>,

@@ -20,7 +20,6 @@ fn worker() -> Worker {
     Worker::start(0).expect("worker should start")
 }
 
-/// Spawns a task on the given worker.
 fn spawn(worker: &Worker, task: impl Future<Output = ()> + Send + 'static) {
     worker.spawn(Box::pin(task));
 }

@@ -156,7 +156,6 @@ pub(super) struct Core {
 }
 
 thread_local! {
-    /// Worker of the current thread.
     static CURRENT: RefCell<Option<Arc<ExecutorShared>>> = const { RefCell::new(None) };
 }
 

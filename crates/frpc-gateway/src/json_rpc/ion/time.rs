@@ -52,7 +52,6 @@ impl Date {
     }
 }
 
-/// Number of minutes in a day.
 pub(super) const MINUTES: i64 = 24 * 60;
 
 /// Converts a timestamp of Ion text to ISO 8601, where a date has no trailing `T`. Returns `None` if the timestamp is

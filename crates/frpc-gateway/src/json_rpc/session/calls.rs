@@ -70,7 +70,6 @@ impl MessageBatch<'_> {
         Some(end)
     }
 
-    /// Handles a complete message.
     pub(in crate::json_rpc) fn handle_whole(&mut self, message: &Bytes) {
         // Pass text that is not JSON on to the general parser, which reports a parse error.
         if let Framed::Refused(refusal) = MessageFraming::default().scan(message, self.inner.bounds)
@@ -321,7 +320,6 @@ impl Inner {
         self.calls.insert(number, call);
     }
 
-    /// Removes a call that has ended.
     pub(super) fn end(&mut self, number: CallNumber) -> Option<Call> {
         let call = self.calls.remove(&number)?;
         if let Some(id) = &call.id {

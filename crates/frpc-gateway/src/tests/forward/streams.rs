@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Makes a call of every kind.
 pub(crate) async fn call_every_kind(address: &str) {
     let client = CalculatorClient::connect(address).await.expect("gateway should accept the connection");
     assert_eq!(client.add(Terms { a: 2, b: -44 }).await.expect("unary call should succeed").into_inner().value, -42);
@@ -52,7 +51,6 @@ pub(crate) async fn stream_json(address: &str) {
     }
 }
 
-/// Wraps a message in an envelope.
 fn envelope(message: &str) -> Vec<u8> {
     let length = u8::try_from(message.len()).expect("message length should fit in u8");
     [&[0, 0, 0, 0, length], message.as_bytes()].concat()

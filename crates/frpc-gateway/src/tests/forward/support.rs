@@ -51,7 +51,6 @@ pub(crate) async fn front(service: ForwardService) -> String {
     serve(Server::builder().add_service(service).gateway(gateway)).await
 }
 
-/// Forwards to a native server.
 pub(crate) fn to_native(address: &str) -> Forward {
     Forward::to([Channel::builder().connect_lazy(address).expect("backend address should be valid")])
 }

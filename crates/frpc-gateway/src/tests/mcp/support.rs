@@ -196,7 +196,6 @@ impl Host {
         answer["result"].take()
     }
 
-    /// Calls a tool and returns its result.
     pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Value {
         self.result("tools/call", json!({"name": tool, "arguments": arguments})).await
     }
@@ -233,7 +232,6 @@ impl Answer {
         Self { status, head, body }
     }
 
-    /// Returns the value of a header field.
     pub(crate) fn field(&self, name: &str) -> Option<&str> {
         self.head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
     }

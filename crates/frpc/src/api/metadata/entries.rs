@@ -25,7 +25,6 @@ pub(super) struct Entries {
     length: u8,
     /// Whether any entry may be flagged as [`SENSITIVE`].
     has_sensitive: bool,
-    /// Number of entries.
     count: u16,
     /// Total length in bytes of all keys and values.
     content_len: u16,
@@ -64,7 +63,6 @@ impl Entries {
         Self { inline: [0; INLINE_LEN], length: 0, has_sensitive: false, count: 0, content_len: 0, apart: Vec::new() }
     }
 
-    /// Returns the number of metadata entries.
     pub(super) fn count(&self) -> usize {
         self.count.into()
     }

@@ -165,7 +165,6 @@ impl<T> PooledCall<T> {
 }
 
 impl<B: Send + 'static> PooledCall<Result<Response<B>, Status>> {
-    /// Starts a call.
     pub(crate) fn begin<A, F>(
         &mut self,
         about: &MethodInfo,

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::task::{Context, Poll, ready};
 
-/// A middleware with its type erased.
 pub(super) trait ErasedMiddleware: Send + Sync {
     /// Creates a slot that can hold the future of this middleware.
     fn slot(self: Arc<Self>) -> Pin<Box<RunnerSlot>>;

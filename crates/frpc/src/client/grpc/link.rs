@@ -299,7 +299,6 @@ impl Link {
         Some(Call { sender: Sender { link: self.clone(), key, reply } })
     }
 
-    /// Returns the number of calls in progress.
     pub(super) fn in_progress(&self) -> usize {
         self.0.lock().http2.stream_count()
     }

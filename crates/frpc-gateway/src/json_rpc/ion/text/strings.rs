@@ -5,7 +5,6 @@ use super::super::{Result, malformed};
 use super::TextReader;
 use base64::prelude::*;
 
-/// Kind of a string.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Form {
     /// A string or symbol. Its Unicode text becomes JSON text.
