@@ -122,9 +122,9 @@ settings! {
     /// Interval over which [`least_rate`](Self::least_rate) is measured. Defaults to 5 s.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     least_rate_window: Duration = Duration::from_secs(5);
-    /// Maximum rate of useless bytes from a peer, in bytes per second. Useless packets are those that are skipped or
-    /// rejected, or that cancel a call. Each costs its size plus 64 bytes. A peer may exceed the rate by a burst of an
-    /// eighth of a second. After that, reading from the peer is paused for between 1/16 s and 2 s, which also delays
+    /// Maximum rate of useless bytes from a peer, in bytes per second. A packet is useless if it is skipped or
+    /// rejected, or if it cancels a call. Each costs its size plus 64 bytes. A peer may exceed the rate by a burst of
+    /// an eighth of a second. After that, reading from the peer is paused for between 1/16 s and 2 s, which also delays
     /// its other packets. A peer is disconnected if its pauses exceed about 5 s in 30 s. Each useful byte offsets a
     /// useless one, and up to a second's allowance of useful bytes is credited in advance. Defaults to 1 MiB/s, about
     /// 14 000 short packets. Eight such peers hardly affect other connections.

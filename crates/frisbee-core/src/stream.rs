@@ -168,7 +168,7 @@ impl PeerStreamIds {
     }
 
     /// Records a packet with the id of a stream that is not open, and returns whether the packet opens a new stream. A
-    /// peer may skip up to half of its ids, for example those of streams that are still open.
+    /// peer may skip up to half of its ids, for example ids of streams that are still open.
     pub fn handle(&mut self, id: PacketId) -> bool {
         let ahead = self.last.map_or(1, |last| id.0.wrapping_sub(last.0) % IDS);
         let opens = (id.0 < IDS) == (self.by == Role::Client) && (1..=IDS / 2).contains(&ahead);

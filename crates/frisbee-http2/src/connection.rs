@@ -1,5 +1,5 @@
-//! State of an HTTP/2 connection, and parsing of frames. The submodule `control` handles frames that concern the
-//! connection, `messages` those of streams, `send` the output, and `timeouts` timers and shutdown.
+//! State of an HTTP/2 connection, and parsing of frames. The submodule `control` handles frames of the connection,
+//! `messages` frames of streams, `send` the output, and `timeouts` timers and shutdown.
 //!
 //! # Decisions
 //!

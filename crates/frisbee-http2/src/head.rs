@@ -387,7 +387,7 @@ fn is_authority(value: &[u8], is_local: bool) -> bool {
 }
 
 /// Validates a path. Section 8.3.1: "This pseudo-header field MUST NOT be empty for "http" or "https" URIs". A path
-/// contains no fragment. Some characters that RFC 3986 excludes are accepted, because browsers send them. Those that
+/// contains no fragment. Some characters that RFC 3986 excludes are accepted, because browsers send them. Values that
 /// the crate `http` cannot parse are rejected.
 fn is_path(value: &[u8]) -> bool {
     let is_allowed = |byte: &u8| matches!(byte, b'!'..=b'~') && !b"#<>`".contains(byte);

@@ -34,8 +34,8 @@ const INBOX_MAX: usize = 16 * 1024 * 1024;
 /// never reply.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Maximum number of outstanding replies to [`Client::sync`], including those of cancelled calls. Equal to the maximum
-/// number of fRPC calls in flight.
+/// Maximum number of outstanding replies to [`Client::sync`], including replies to cancelled calls. Equal to the
+/// maximum number of fRPC calls in flight.
 const SYNCS_MAX: usize = 16 * 1024;
 
 /// Error returned when publishing or subscribing fails.
@@ -365,8 +365,8 @@ impl Client {
     /// Subscribes as a member of a queue group. Each message is delivered to one member of the group, over all
     /// connections.
     ///
-    /// Members are selected round-robin, and those with a long queue are skipped. Members may have different patterns.
-    /// A message is delivered to one of the members with a matching pattern.
+    /// Members are selected round-robin, and members with a long queue are skipped. Members may have different
+    /// patterns. A message is delivered to one of the members with a matching pattern.
     ///
     /// # Errors
     /// Same as [`subscribe`](Self::subscribe). Also fails if the group name has more than 255 bytes.

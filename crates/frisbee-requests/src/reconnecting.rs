@@ -18,8 +18,8 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 /// A client that connects in the background and replaces lost connections.
 ///
 /// Clones share the connection, which is closed when the last clone is dropped. Requests are never resent
-/// automatically: those of a lost connection fail, and [`RequestError::was_sent`](crate::RequestError::was_sent) tells
-/// which can safely be retried.
+/// automatically: requests on a lost connection fail, and [`RequestError::was_sent`](crate::RequestError::was_sent)
+/// tells which can safely be retried.
 ///
 /// ```
 /// use frisbee::{Client, Handlers, Operation, Packet, Server};

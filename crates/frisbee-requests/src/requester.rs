@@ -40,8 +40,8 @@ const IN_FLIGHT_MAX: usize = 1024;
 /// * **Cancellation**, by dropping the future or by the timeout, releases the permit and notifies a native peer. Its
 ///   router receives [`Router::cancelled`]. The id is not reused until the peer has replied, or until 16 384 further
 ///   requests of the connection have been cancelled.
-/// * **Late replies**, those to cancelled requests, are dropped and [counted](Self::late_replies). Packets that match
-///   no request are [counted](Self::unmatched_replies) too, and a peer that sends many of them is throttled
+/// * **Late replies**, to cancelled requests, are dropped and [counted](Self::late_replies). Packets that match no
+///   request are [counted](Self::unmatched_replies) too, and a peer that sends many of them is throttled
 ///   ([`Routed::Discarded`]).
 ///
 /// ```
@@ -145,8 +145,8 @@ impl Requester {
         Self { counts: Arc::default(), timeout: TIMEOUT, in_flight_max: IN_FLIGHT_MAX }
     }
 
-    /// Sets the timeout of this clone's requests, which includes the wait for a permit. Defaults to 30 s. With
-    /// zero, each request that would have to wait fails at once.
+    /// Sets the timeout of this clone's requests, which includes the wait for a permit. Defaults to 30 s. With zero,
+    /// each request that would have to wait fails immediately.
     ///
     /// ```
     /// use frisbee_requests::Requester;

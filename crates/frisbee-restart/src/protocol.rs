@@ -57,7 +57,7 @@ pub(crate) struct PassedSocket {
     pub(crate) owns_file: bool,
 }
 
-/// Returns whether `name` is a valid socket name. The rules are those of systemd.
+/// Returns whether `name` is a valid socket name. The rules are the same as in systemd.
 pub(crate) fn is_name(name: &str) -> bool {
     (1..=NAME_MAX).contains(&name.len()) && !name.contains(|c: char| c == ':' || c.is_control())
 }

@@ -200,7 +200,7 @@ fn unfit(why: &str) -> io::Error {
 /// Copies whole blocks of 64 bytes and returns the number of copied bytes.
 ///
 /// Written in assembly because atomic accesses wider than a word do not exist in Rust. To the compiler, assembly
-/// accesses are equivalent to those of another process. Long messages take a sixth less time.
+/// accesses are equivalent to accesses by another process. Long messages take a sixth less time.
 ///
 /// # Safety
 /// Like [`store`] or [`load`], depending on which side is shared.

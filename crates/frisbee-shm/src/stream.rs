@@ -73,7 +73,7 @@ impl Stream {
     /// Moves the stream from its previous tokio runtime to the current one.
     ///
     /// # Errors
-    /// If no file descriptors are left, because those of the stream are duplicated. The stream then stays in its
+    /// If no file descriptors are left, because the stream's descriptors are duplicated. The stream then stays in its
     /// runtime or has failed.
     ///
     /// # Panics

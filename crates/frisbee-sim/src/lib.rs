@@ -41,7 +41,7 @@
 //!
 //! * the order of `HashMap` and `HashSet`: use `BTreeMap`, or sort
 //! * `std::time::Instant::now` and `SystemTime::now`: use tokio's `Instant`, and [`Process::clock`]
-//! * threads: those of `spawn_blocking` and `tokio::fs`, and others that use the world, fail the run immediately
+//! * threads: `spawn_blocking`, `tokio::fs`, and other threads that use the world fail the run immediately
 //! * `tokio::select!` without `biased`
 //! * `tokio::sync::watch` with several receivers, because they wake up in random order: use `Notify`
 //! * random numbers from other sources than [`World::draw`] and the thread-local generator of fastrand, which each run
@@ -108,7 +108,7 @@ pub use world::World;
 ///
 /// The settings are named after the methods of [`Sim`]: `seeds`, which defaults to 100, `runs_twice`, `shrinks` and
 /// `time_max`. Other attributes, such as `#[ignore]`, may follow. A failure prints the command that reproduces it. The
-/// environment variables are those of [`Sim::seeds`].
+/// environment variables are the same as for [`Sim::seeds`].
 ///
 /// ```
 /// # use frisbee_sim::{World, sim_test};

@@ -267,7 +267,7 @@ impl Sim {
         Ok(first.report)
     }
 
-    /// Runs a world once, with all its faults or only those in `kept`.
+    /// Runs a world once, with all its faults or only the faults in `kept`.
     pub(crate) fn once<F, W>(&self, seed: u64, kept: Option<BTreeSet<usize>>, is_recorded: bool, world: &F) -> RunRecord
     where
         F: Fn(World) -> W,

@@ -151,7 +151,7 @@ impl World {
         self.0.changes.notify_waiters();
     }
 
-    /// Schedules faults to be injected from now on. A failing run is repeated with fewer of them.
+    /// Schedules faults to be injected later. A failing run is repeated with fewer of them.
     pub fn inject(&self, faults: Faults) {
         let started = self.elapsed();
         let mut state = self.0.lock();

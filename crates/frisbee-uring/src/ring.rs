@@ -291,8 +291,8 @@ impl Ring {
         let queue = self.uring.submission();
         if queue.is_empty() && !queue.cq_overflow() {
             // The submission queue is empty, so every quiet send was attempted and could not wait (MSG_DONTWAIT). No
-            // completion is held back, so those with unsent bytes are `Failed` by now, and the bytes of the others were
-            // copied.
+            // completion is held back, so sends with unsent bytes are `Failed` by now, and the bytes of all other sends
+            // were copied.
             let operations = &mut self.operations;
             completions.extend(self.quiet.drain(..).filter_map(|tag| match operations.remove(tag.key()) {
                 Kind::QuietSend(_, buffer) => {

@@ -205,8 +205,8 @@ impl WakeFlag {
         self.0.swap(true, Ordering::AcqRel)
     }
 
-    /// Clears the flag before a poll. The read-modify-write synchronizes with all wakers, including those that found
-    /// the flag set, so the poll observes everything that preceded a wake-up.
+    /// Clears the flag before a poll. The read-modify-write synchronizes with all wakers, even if they found the flag
+    /// set, so the poll observes everything that preceded a wake-up.
     fn clear(&self) {
         self.0.swap(false, Ordering::AcqRel);
     }

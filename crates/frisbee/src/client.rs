@@ -143,8 +143,8 @@ settings! {
     ///
     /// Futures that handlers await or spawn always run on the current runtime, and the connection closes when that
     /// runtime shuts down. However, handlers are first polled on a worker thread. A handler that computes or blocks
-    /// there delays all connections of the thread, including those of other clients, and tokio's `block_in_place`
-    /// panics. Pausing the clock of a test runtime does not affect workers.
+    /// there delays all connections of the thread, even of other clients, and tokio's `block_in_place` panics. Pausing
+    /// the clock of a test runtime does not affect workers.
     ///
     /// The threads are started by the first client that sets this number, and pinned to the processors of that client's
     /// thread. They do not exist in a forked child process.

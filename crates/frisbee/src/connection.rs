@@ -157,8 +157,8 @@ impl Connection {
     ///
     /// # Errors
     /// [`TrySendError::Full`] if the backlog is full, other senders are waiting, or a body longer than
-    /// [`BODY_MAX_LEAST`](crate::BODY_MAX_LEAST) would have to wait until the peer's limit is known. Other errors are
-    /// those of [`send`](Self::send).
+    /// [`BODY_MAX_LEAST`](crate::BODY_MAX_LEAST) would have to wait until the peer's limit is known. Otherwise like
+    /// [`send`](Self::send).
     pub fn try_send(&self, packet: &Packet) -> Result<(), TrySendError> {
         if packet.body.len() > crate::BODY_MAX_LEAST as usize && self.peer() == PeerKind::Unknown {
             return Err(self.close_reason().map_or(TrySendError::Full, |reason| SendError::Closed(reason).into()));

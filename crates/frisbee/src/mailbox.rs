@@ -185,7 +185,8 @@ impl Mailbox {
         let filled = fill(&mut inner.outbox);
         inner.charge(&self.account);
         let task = self.to_wake(&inner);
-        // Release the lock before waking, because the woken driver needs it at once and a waker may run arbitrary code.
+        // Release the lock before waking, because the woken driver needs it immediately, and a waker may run arbitrary
+        // code.
         drop(inner);
         wake(task);
         Ok(filled)
@@ -340,7 +341,7 @@ impl Mailbox {
         TakeOutcome::Messages
     }
 
-    /// Wakes as many of the tasks that wait for space in the outbox as the space suffices for.
+    /// Wakes tasks that wait for space in the outbox, as far as the space suffices.
     #[cold]
     fn wake_producers(&self, mut inner: MutexGuard<'_, MailboxState>) {
         inner.update_charge(&self.account);

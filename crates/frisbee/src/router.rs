@@ -152,8 +152,8 @@ pub trait Router: Send + Sync + 'static {
     }
 
     /// Returns whether the packets of this operation are requests and replies. If so, a long packet may be sent in
-    /// fragments, and packets of other calls may overtake it. By default, all packets except those of streams keep
-    /// their order.
+    /// fragments, and packets of other calls may overtake it. By default, all packets keep their order, except packets
+    /// of streams.
     fn is_call(&self, operation: Operation) -> bool {
         let _ = operation;
         false

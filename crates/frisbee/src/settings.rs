@@ -78,8 +78,8 @@ macro_rules! settings {
                 self.settings.clone()
             }
 
-            /// Sets whether all settings are logged at level INFO: those of a server when it is bound or built, those
-            /// of a client when it connects. Disabled by default.
+            /// Sets whether all settings are logged at level INFO: a server's when it is bound or built, and a client's
+            /// when it connects. Disabled by default.
             pub fn log_settings(mut self, log: bool) -> Self {
                 // Only this setter refers to the function, so that the linker removes the formatting code from programs
                 // that never call it.

@@ -1,4 +1,4 @@
-//! Locks, atomics and wake-ups. With `--cfg frisbee_loom`, the locks and atomics are those of the model checker.
+//! Locks, atomics and wake-ups. With `--cfg frisbee_loom`, the locks and atomics come from the model checker.
 
 #[cfg(not(frisbee_loom))]
 pub(crate) use parking_lot::{Mutex, MutexGuard};

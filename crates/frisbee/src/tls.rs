@@ -157,8 +157,8 @@ fn has_its_own_identity() -> TlsError {
 /// client.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Default maximum number of concurrent TLS handshakes, not counting those of silent clients. A handshake takes about
-/// 20 KiB and a millisecond of CPU time, so all of them take 10 MiB and half a second.
+/// Default maximum number of concurrent TLS handshakes, not counting silent clients. A handshake takes about 20 KiB and
+/// a millisecond of CPU time, so all of them take 10 MiB and half a second.
 const HANDSHAKES_MAX: usize = 512;
 
 impl ServerTls {
@@ -319,7 +319,7 @@ impl ClientTls {
     }
 
     /// Offers these protocols by ALPN, for transports that carry a protocol other than frisbee, such as HTTP/2. The
-    /// resulting settings behave like those of [`from_config`](Self::from_config). Existing clones are unchanged.
+    /// resulting settings behave as with [`from_config`](Self::from_config). Existing clones are unchanged.
     #[must_use]
     pub fn alpn_protocols(self, protocols: impl IntoIterator<Item = impl Into<Vec<u8>>>) -> Self {
         let mut config = ClientConfig::clone(&self.current.read().config);

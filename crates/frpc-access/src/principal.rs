@@ -156,7 +156,7 @@ impl Principal {
         &self.0.proof
     }
 
-    /// Returns the roles from the token and those that the program has added.
+    /// Returns the roles from the token and the roles that the program has added.
     ///
     /// ```
     /// use frpc_access::{Principal, Proof};

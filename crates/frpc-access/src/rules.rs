@@ -34,7 +34,7 @@ use std::sync::Arc;
 ///
 /// Callers are authenticated by `certificates`, local [`users`](Self::users) or [`tokens`](Self::tokens), as far as
 /// these methods are enabled. This happens once per connection and once per token. Unauthorized calls fail before their
-/// request is decoded: those of unknown callers with [`Unauthenticated`](frpc::Code::Unauthenticated), others with
+/// request is decoded: calls of unknown callers with [`Unauthenticated`](frpc::Code::Unauthenticated), all others with
 /// [`PermissionDenied`](frpc::Code::PermissionDenied).
 ///
 #[cfg_attr(feature = "tls", doc = "```")]

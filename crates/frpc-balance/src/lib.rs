@@ -1,8 +1,8 @@
 //! Client-side load balancing for [frpc](https://docs.rs/frpc-rs): channels to a fleet of interchangeable servers.
 //!
 //! [`Balance`] creates such a channel from a [`ChannelBuilder`](frpc::ChannelBuilder), for a fixed list of servers or
-//! for those of a [`Resolver`](resolve::Resolver). The server of each call is chosen by latency, load and failures.
-//! Features add resolvers:
+//! for the servers of a [`Resolver`](resolve::Resolver). The server of each call is chosen by latency, load and
+//! failures. Features add resolvers:
 //!
 //! | feature | module | servers |
 //! |---|---|---|

@@ -16,8 +16,8 @@
 //!   made after a random part of [`connection_spread`](crate::FleetBuilder::connection_spread), unless a call finds no
 //!   connection at all.
 //!
-//! [`StaticResolver`] has a fixed set, [`WatchResolver`] the sets that the program sends, and [`FileResolver`] those in
-//! a file.
+//! [`StaticResolver`] has a fixed set, [`WatchResolver`] receives sets from the program, and [`FileResolver`] reads
+//! them from a file.
 //!
 //! ```
 //! use samples::greeter::{GreeterClient, Name};

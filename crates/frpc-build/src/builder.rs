@@ -240,8 +240,7 @@ impl Builder {
         self
     }
 
-    /// Generates protobuf's well-known types like all other types instead of using those of `prost-types`. Defaults to
-    /// `false`.
+    /// Generates protobuf's well-known types like all other types instead of using `prost-types`. Defaults to `false`.
     pub fn compile_well_known_types(mut self, enable: bool) -> Self {
         self.externs.compile_well_known_types = enable;
         self

@@ -2,7 +2,7 @@
 
 /// The encoding of messages in the bodies of calls. A build generates codecs for it.
 ///
-/// The codec applies to the types that a build generates. Well-known types and those of
+/// The codec applies to the types that a build generates. Well-known types and types of
 /// [`extern_path`](crate::Builder::extern_path) keep their own codec, even as requests and replies. Both peers of a
 /// call must use the same codec.
 ///
@@ -31,7 +31,7 @@ pub enum Codec {
     /// prost decodes these messages. The maximum nesting depth is 100. The memory for lists, maps and boxes is computed
     /// before decoding and charged to the server's budget. As with Polyglot, a message is rejected if it would take
     /// more than 64 MiB, or more than twelve times the size of its body if the body exceeds 5 MiB. For types that this
-    /// build did not generate (those of `extern_path` and of protobuf's `api.proto`, `type.proto` and
+    /// build did not generate (types of `extern_path` and of protobuf's `api.proto`, `type.proto` and
     /// `descriptor.proto`), only the elements of lists and maps are counted, not their content.
     Protobuf,
 }

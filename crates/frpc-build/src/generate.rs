@@ -84,7 +84,7 @@ fn modules(
     let Checked { schema, index, .. } = checked;
     schema.renamed.iter().cloned().for_each(&mut *warn);
     let (modules, services) = prost_modules(checked, config, externs, warn)?;
-    // Assign the names of views in all modules first, because views of one module may refer to those of another.
+    // Assign the names of views in all modules first, because views of one module may refer to views of another.
     let mut views = ViewNames::new();
     modules.iter().filter(|_| externs.views).for_each(|(_, items)| name_views(items, &mut views, warn));
     let generator = Generator {

@@ -35,8 +35,8 @@
 //! * the trait `Greeter`, which a server implements with plain `async fn`s,
 //! * `GreeterServer`, which serves an implementation of the trait, and `GreeterClient`, which calls one.
 //!
-//! [`configure`] returns a [`Builder`] with all options. The options have the same names as those of tonic's and
-//! prost's builders:
+//! [`configure`] returns a [`Builder`] with all options. The options have the same names as in tonic's and prost's
+//! builders:
 //!
 //! ```no_run
 //! // build.rs
@@ -102,7 +102,7 @@
 //! column:
 //!
 //! * proto2, with its groups, required fields, extensions and default values. Declarations of custom options are
-//!   accepted, even in proto2 files. These options are ignored, except those of `frpc/agent.proto`.
+//!   accepted, even in proto2 files. These options are ignored, except options of `frpc/agent.proto`.
 //! * Editions.
 //! * Fields and methods with types of `descriptor.proto`, or of `api.proto` and `type.proto` without
 //!   [`compile_well_known_types`](Builder::compile_well_known_types).

@@ -92,7 +92,7 @@ pub(crate) fn number(
     let mut allocator = OperationAllocator { used: OPERATIONS_KEPT.collect() };
     let mut operations = Operations::new();
     let go = (options.numbering == Numbering::Go).then_some(OPERATION_FIRST);
-    // Number files with a configured first operation before those that take free numbers.
+    // Number files with a configured first operation before files that take free numbers.
     let firsts = files.iter().map(|file| (file, options.base(file.name()).or(go)));
     let (bound, free): (Vec<_>, Vec<_>) = firsts.partition(|(_, first)| first.is_some());
     for (file, first) in bound.into_iter().chain(free) {

@@ -80,7 +80,7 @@ fn by_name(pool: &DescriptorPool, message: &MessageDescriptor) -> Option<Message
     pool.get_message_by_name(message.full_name())
 }
 
-/// Prints the changes between two schemas, and counts those that break compatibility.
+/// Prints the changes between two schemas, and counts the incompatible ones.
 struct Report<'a> {
     screen: &'a Screen,
     breaks: usize,
@@ -208,7 +208,7 @@ fn contained_messages(old: Kind, new: Kind) -> Option<(MessageDescriptor, Messag
 /// Returns the fields of a message, with their numbers as keys.
 fn fields(description: &Description) -> BTreeMap<u32, Field> {
     let fields = match description.types.first() {
-        // The first type of a description is the described message. The other types are those that its fields use.
+        // The first type of a description is the described message. The other types are the types of its fields.
         Some(TypeLayout::Message(fields)) => fields.as_slice(),
         _ => &[],
     };

@@ -9,7 +9,7 @@ use std::io::Read as _;
 use std::path::Path;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-/// Requests of a call: those of the command line and, if requested, those on the lines of standard input.
+/// Requests of a call: from the command line and, if requested, from the lines of standard input.
 pub(crate) struct Input {
     /// Requests from parameters and files, which are sent before the requests from standard input.
     pub(crate) messages: Vec<DynamicMessage>,

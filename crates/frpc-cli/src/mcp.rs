@@ -30,7 +30,7 @@ pub(crate) async fn mcp(arguments: McpArguments, server: &ServerArguments) -> Re
     let target = Target::new(&server)?;
     let prefix = prefix(&arguments.metadata)?;
     let dial = || target.dial_lines();
-    // Dial immediately, so that an invalid address fails at once.
+    // Dial now, so that an invalid address fails immediately.
     let first = dial().await;
     let first = first.map_err(|error| Failure::new(format!("cannot connect to {}: {error}", target.address)))?;
     let bridge = Bridge { address: &target.address, prefix, dial, link: Some(Link::new(first)) };

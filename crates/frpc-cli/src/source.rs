@@ -9,7 +9,7 @@ use frpc_reflection::{ServerSchema, fetch_grpc_files, v1};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// Timeout for requesting the schema of a server. Servers that do not reply to unknown operations, such as those in Go,
+/// Timeout for requesting the schema of a server. Servers that do not reply to unknown operations, such as Go servers,
 /// cause this timeout.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(5);
 

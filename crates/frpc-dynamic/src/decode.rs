@@ -17,7 +17,7 @@ pub const MEMORY_MAX: usize = 256 << 20;
 pub(crate) const NODE: usize = 12 * (size_of::<Value>() + 16);
 
 /// Maximum size in bytes of a field's default value on the wire, which is that of a double. It is charged for each
-/// field of a message type, because encoders visit all fields, even those that are missing in the input.
+/// field of a message type, because encoders visit all fields, even if they are missing in the input.
 pub(crate) const DEFAULT: usize = 9;
 
 pub(crate) fn root(

@@ -45,7 +45,7 @@ impl TrustedProxies {
                 15 if name.eq_ignore_ascii_case("x-forwarded-for") => (&mut forwarded_for, of_node),
                 _ => continue,
             };
-            // Read the fields in order, because each proxy appends its address after those of earlier proxies.
+            // Read the fields in order, because each proxy appends its address after the addresses of earlier proxies.
             for element in std::str::from_utf8(value).unwrap_or_default().split(',') {
                 match parse(element.trim()) {
                     Some(address) if self.contains(address) && client.is_some() => {}

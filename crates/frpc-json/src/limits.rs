@@ -1,4 +1,5 @@
-//! Limits specific to this crate and their reasons. The limits of nesting and memory are those of the binary codec.
+//! Limits specific to this crate and their reasons. The limits of nesting and memory are the same as in the binary
+//! codec.
 
 /// Maximum number of bytes read in search of `@type`, as a multiple of the input length. `@type` can be the last key of
 /// an `Any`.

@@ -47,8 +47,8 @@ fn require_polyglot(checked: &Checked<'_>, language: &str) -> Result<(), Error> 
     Err(Error::new(ErrorKind::Option, format!("{language} needs the Polyglot codec")))
 }
 
-/// Returns the files that code is generated for, grouped by package: those that the caller selected, and the files of
-/// the packages `google.protobuf` and `frpc` that they use, because no runtime library provides their types.
+/// Returns the files that code is generated for, grouped by package: the files that the caller selected, and the files
+/// of the packages `google.protobuf` and `frpc` that they use, because no runtime library provides their types.
 fn packages(schema: &Schema) -> BTreeMap<&str, Vec<&FileDescriptorProto>> {
     let is_library = |file: &FileDescriptorProto| ["google.protobuf", "frpc"].contains(&file.package());
     let is_wanted = |file: &&FileDescriptorProto| schema.is_generated(file) || schema.is_used(file) && is_library(file);

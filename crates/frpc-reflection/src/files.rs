@@ -170,7 +170,7 @@ fn put_extensions(found: &mut Vec<(String, i32)>, extensions: &[FieldDescriptorP
     found.extend(extensions.iter().map(|field| (extended(field), field.number())));
 }
 
-/// Removes the source locations of hidden services and renumbers those of the others.
+/// Removes the source locations of hidden services and renumbers the locations of all other services.
 fn without_locations(mut info: SourceCodeInfo, hidden: &[bool]) -> SourceCodeInfo {
     let shown = hidden.iter().enumerate().filter(|(_, hidden)| !**hidden).map(|(old, _)| old);
     let new_indices: BTreeMap<usize, i32> = shown.zip(0..).collect();

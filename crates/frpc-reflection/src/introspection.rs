@@ -202,7 +202,7 @@ impl v1::Introspection for Introspection {
             return Err(Status::invalid_argument(text));
         }
         let mut ticks = tokio::time::interval(Duration::from_millis(interval_ms.into()));
-        // A slow client gets a single reply in place of all those that it missed.
+        // A slow client gets a single reply in place of all replies that it missed.
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let watching = (self.clone(), (connections as usize).min(PAGE.1), ticks);
         let replies = futures_util::stream::unfold(watching, async |(introspection, connections, mut ticks)| {

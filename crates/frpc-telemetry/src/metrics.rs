@@ -19,9 +19,9 @@ type Row = (CallSide, &'static str, &'static str, i32);
 
 /// Copies [`Counters`] to the recorder of the program.
 ///
-/// Names and labels are those of [the page for Prometheus](crate::Snapshot::prometheus). A duration is recorded as the
-/// upper bound of its bucket, which is at most an eighth too long. The first `record` reports all durations, later ones
-/// those since the previous call, so use one `MetricsExporter` per set of counters.
+/// Names and labels are the same as on [the page for Prometheus](crate::Snapshot::prometheus). A duration is recorded
+/// as the upper bound of its bucket, which is at most an eighth too long. The first `record` reports all durations,
+/// later ones those since the previous call, so use one `MetricsExporter` per set of counters.
 ///
 /// ```
 /// use frpc_telemetry::Counters;
@@ -42,8 +42,8 @@ pub struct MetricsExporter {
     stats: Option<Stats>,
     /// Counts that have already been recorded, by histogram and bucket. Only the increase since then is recorded.
     reported: HashMap<Row, HashMap<Duration, u64>>,
-    /// Names of the metrics with a registered description. Some metrics appear later, such as those of a channel's
-    /// servers.
+    /// Names of the metrics with a registered description. Some metrics appear later, such as the metrics of a
+    /// channel's servers.
     described: HashSet<&'static str>,
 }
 

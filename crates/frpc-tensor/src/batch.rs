@@ -222,7 +222,7 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
     fn returned(&self) {
         let mut queue = self.queue.lock();
         let running = std::mem::take(&mut queue.running);
-        // Expect the callers of the last batch again, in addition to those that are queued.
+        // Expect the callers of the last batch again, in addition to the queued ones.
         queue.expected = running.saturating_add(queue.waiting.len()).min(self.size_max);
     }
 

@@ -27,7 +27,7 @@ fn rounded_to_odd(value: f64) -> f32 {
     if exact == value || value.is_nan() || bits & 1 == 1 {
         return nearest;
     }
-    // The bit patterns of adjacent floats differ by one, including those of infinity and zero.
+    // The bit patterns of adjacent floats differ by one, including infinity and zero.
     f32::from_bits(if exact.abs() < value.abs() { bits.wrapping_add(1) } else { bits.wrapping_sub(1) })
 }
 

@@ -17,9 +17,9 @@ pub const DIMENSIONS_MAX: usize = 64;
 
 /// An array of numbers with any number of dimensions: the message `frpc.Tensor`.
 ///
-/// Elements are stored in C order, like those of NumPy's arrays. Data of 16 KiB or more from a native caller shares the
-/// memory of the packet, which stays allocated until the tensor is dropped. The fields of a received tensor are not
-/// validated before [`check`](Self::check) or a method that accesses elements is called.
+/// Elements are stored in C order, as in NumPy's arrays. Data of 16 KiB or more from a native caller shares the memory
+/// of the packet, which stays allocated until the tensor is dropped. The fields of a received tensor are not validated
+/// before [`check`](Self::check) or a method that accesses elements is called.
 ///
 /// # JSON
 ///

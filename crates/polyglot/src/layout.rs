@@ -6,8 +6,9 @@
 //!
 //! # Compatibility
 //!
-//! Fields and enum values are identified by their numbers, and types by the fields that use them. The rules are those
-//! of protobuf. The WIRE category of `buf breaking` permits all of these changes except those marked with an asterisk:
+//! Fields and enum values are identified by their numbers, and types by the fields that use them. The rules are the
+//! same as in protobuf. The WIRE category of `buf breaking` permits all of these changes except those marked with an
+//! asterisk:
 //!
 //! | change | translation |
 //! |---|---|

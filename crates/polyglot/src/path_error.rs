@@ -9,7 +9,7 @@ use std::fmt;
 /// An encoding or decoding error: a reason `R`, and the path of fields to the value. Decoding errors also contain the
 /// `Offset` of the value in the input, which is `()` for encoding errors.
 ///
-/// The errors [`DecodeError`](crate::DecodeError) and [`EncodeError`](crate::EncodeError), and those of the crate
+/// The errors [`DecodeError`](crate::DecodeError) and [`EncodeError`](crate::EncodeError), and the errors of the crate
 /// `frpc-json`, are instances of this type.
 ///
 /// ```

@@ -168,7 +168,7 @@ impl<'a, V: View<'a>> View<'a> for List<'a, V> {
     }
 }
 
-/// A view of a map that borrows from the input. It contains all pairs in the order of their encoding, including those
+/// A view of a map that borrows from the input. It contains all pairs in the order of their encoding, including pairs
 /// with duplicate keys.
 #[derive(Clone, Copy, Default)]
 pub struct Map<'a, K, V> {
@@ -176,7 +176,7 @@ pub struct Map<'a, K, V> {
 }
 
 impl<'a, K: View<'a>, V: View<'a>> Map<'a, K, V> {
-    /// Returns the number of pairs in the map, including those with duplicate keys.
+    /// Returns the number of pairs in the map, including pairs with duplicate keys.
     #[must_use]
     pub fn len(&self) -> usize {
         self.pairs.len()

@@ -330,7 +330,7 @@ impl Source for Interest {
     }
 }
 
-/// Subscription ids of a connection: those with the registered pattern, and all that match a topic.
+/// Subscription ids of a connection: ids with the registered pattern, and all ids that match a topic.
 struct Ids {
     subscriber: Arc<Subscriber>,
     here: Vec<u16>,

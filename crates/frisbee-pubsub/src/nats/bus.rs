@@ -1,8 +1,8 @@
 //! Connections to NATS, over which a broker subscribes, publishes and receives messages.
 //!
-//! There are two connections. The first one publishes messages and has all subscriptions except those of queue groups.
-//! NATS does not echo its own messages to it. The second one has the subscriptions of queue groups, because their
-//! members also receive the messages of their own broker.
+//! There are two connections. The first one publishes messages and has all subscriptions outside of queue groups. NATS
+//! does not echo its own messages to it. The second one has the subscriptions of queue groups, because their members
+//! also receive the messages of their own broker.
 
 use crate::nats::batch;
 use crate::nats::groups::{self, Groups};

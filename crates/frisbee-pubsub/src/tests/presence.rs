@@ -48,7 +48,7 @@ impl Rooms {
         Client::connect_with_connector(frisbee::Client::builder(), connector).await.expect("broker should be reachable")
     }
 
-    /// Sets the name of connections that subscribe from now on.
+    /// Sets the name of connections that subscribe later.
     fn set_name(&self, name: impl Into<Option<&'static str>>) {
         *self.name.lock() = name.into().map(str::to_owned);
     }

@@ -64,7 +64,7 @@ impl Budget {
             let trimming: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
                 // Wait, because usage may drop further, so that more memory can be returned.
                 tokio::time::sleep(SETTLED).await;
-                // Reset `is_due` first, so that another drop of usage from now on schedules another task.
+                // Reset `is_due` first, so that a further drop of usage schedules another task.
                 budget.trim.is_due.store(false, Ordering::Relaxed);
                 if budget.is_worth_trimming() {
                     budget.trim.least_left.store(budget.available(), Ordering::Relaxed);

@@ -100,7 +100,7 @@ impl Attachments {
     }
 
     /// Registers a function to be called when the connection closes. If `ended` returns a close reason, the function is
-    /// called at once, because the connection has already ended. `ended` runs under the lock of the attachments.
+    /// called immediately, because the connection has already ended. `ended` runs under the lock of the attachments.
     pub(crate) fn on_close(
         &self,
         run: impl FnOnce(&CloseReason) + Send + 'static,

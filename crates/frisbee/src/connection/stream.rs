@@ -204,7 +204,7 @@ impl Stream {
     /// Sends a message without waiting. Fails if the receiver has granted no credit or the outbox is full.
     ///
     /// # Errors
-    /// [`TrySendError::Full`] if there is no space. Other errors are those of [`send`](Self::send).
+    /// [`TrySendError::Full`] if there is no space. Otherwise like [`send`](Self::send).
     pub fn try_send(&self, message: &Bytes) -> Result<(), TrySendError> {
         self.0.try_send(message)
     }

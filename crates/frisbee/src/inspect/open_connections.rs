@@ -20,8 +20,8 @@ const LATE_NAMED: usize = 3;
 /// covers the longest round trip on Earth and one retransmission.
 const FIRST_WORD: Duration = Duration::from_secs(1);
 
-/// All connections of a server: open ones, those in a handshake, and those that have not reached their worker yet. A
-/// shutdown waits for all of them.
+/// All connections of a server: open ones, connections in a handshake, and connections that have not reached their
+/// worker yet. A shutdown waits for all of them.
 #[derive(Debug, Default)]
 pub(crate) struct OpenConnections {
     inner: Mutex<Connections>,
@@ -79,7 +79,8 @@ impl OpenConnections {
         Some(OpenConnection { open: open.clone(), number })
     }
 
-    /// Returns up to `max` connections with numbers above `after`, excluding those that have not reached their worker.
+    /// Returns up to `max` connections with numbers above `after`, excluding connections that have not reached their
+    /// worker.
     pub(crate) fn page(&self, after: Option<u64>, max: usize) -> Vec<ListedConnection> {
         let inner = self.inner.lock();
         let next = inner.by_number.range((after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded));
@@ -105,7 +106,7 @@ impl OpenConnections {
         open
     }
 
-    /// Closes each connection when it is idle. When the timeout expires, closes those that remain.
+    /// Closes each connection when it is idle. When the timeout expires, closes the remaining ones.
     pub(crate) async fn drain(&self, timeout: Duration, pending_handshakes: &HandshakeLimiter) {
         self.begin(ServerPhase::Stopping).iter().for_each(Connection::close_when_idle);
         if tokio::time::timeout(timeout, self.emptied(pending_handshakes)).await.is_ok() {
@@ -176,8 +177,8 @@ impl OpenConnection {
             arrival.connection = Some(connection.clone());
         }
         drop(inner);
-        // A shutdown that begins from now on finds the stored handle. One that began earlier has missed it, so close
-        // the connection here.
+        // A shutdown that begins later finds the stored handle. One that began earlier has missed it, so close the
+        // connection here.
         if phase == ServerPhase::Stopping {
             connection.close_when_idle();
         }

@@ -28,7 +28,7 @@ struct Queue {
     /// Streams that have deferred packets, sorted. Later packets of these streams must be deferred too, to keep their
     /// order. Entries remain until all deferred packets have been routed.
     streams: Vec<PacketId>,
-    /// Whether all packets that arrive from now on must be deferred.
+    /// Whether all further packets must be deferred.
     stops: bool,
     /// Number of bytes that packets routed without deferral have added to the backlog.
     added: usize,

@@ -1,4 +1,4 @@
-//! Unread messages of a stream: those in the queue, and those that the reader has taken from the queue.
+//! Unread messages of a stream: some in the queue, and some that the reader has already taken from the queue.
 //!
 //! The reader takes all queued messages at once, so that the lock is acquired only once for many messages.
 

@@ -69,7 +69,7 @@ pub struct StreamBytes {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum StreamEnd {
-    /// The peer has ended its sending direction. Go peers signal this by a message of their own protocol.
+    /// The peer has ended its sending direction. Go peers signal this by a message of the application protocol.
     Ended,
     /// The stream was closed, or the connection has ended.
     Closed,
@@ -639,7 +639,7 @@ impl StreamShared {
         let mut inner = self.inner.lock();
         let (freed, credit) = inner.account(batch, self.window);
         batch.inbox.take_over(&mut inner.inbox);
-        // Check for messages first, because those that arrived before the end must still be read.
+        // Check for messages first, because messages that arrived before the end must still be read.
         let mut earlier = None;
         let refilled = if !batch.inbox.is_empty() || !inner.state.receives() || eof.load(Ordering::Relaxed) {
             Poll::Ready(())

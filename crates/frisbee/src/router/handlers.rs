@@ -116,7 +116,7 @@ impl HandlerTable {
         self.change(|table| table.remove(&operation.number()))
     }
 
-    /// Replaces all handlers with those of another table.
+    /// Replaces all handlers with the handlers of another table.
     pub fn replace(&self, other: &Self) {
         let other = other.current();
         self.change(|table| table.clone_from(&other));
@@ -395,7 +395,7 @@ where
                     send(connection, reply, outbox);
                 }
                 FirstPoll::Pending(parked) => {
-                    // Handlers of this operation may wait, so copy short bodies from now on.
+                    // Handlers of this operation may wait, so copy short bodies in the future.
                     *waits = true;
                     spawn(connection, memory, Placement::Home(operation, permission.clone()), parked, None);
                 }

@@ -18,9 +18,9 @@ use tokio::runtime::Handle;
 
 /// Transport of a connection that was handed off, for use with any other protocol.
 ///
-/// Reading first returns the bytes that were received before the hand-off, then those of the transport. The transport
-/// belongs to the tokio runtime that started the server or connected the client. That runtime must run as long as the
-/// transport is used.
+/// Reading first returns the bytes that were received before the hand-off, and then reads from the transport. The
+/// transport belongs to the tokio runtime that started the server or connected the client. That runtime must run as
+/// long as the transport is used.
 ///
 /// Dropping the value closes the transport.
 pub struct RawTransport {
@@ -96,7 +96,7 @@ impl RawTransport {
     /// Converts the transport into its own type. Also returns the bytes already read from it, which precede its input.
     ///
     /// Vectored writes of a plain socket raise SIGPIPE if the peer has closed it, which ends a process that does not
-    /// ignore the signal. Those of a `RawTransport` do not.
+    /// ignore the signal. Vectored writes of a `RawTransport` do not.
     ///
     /// # Errors
     /// Returns the unchanged transport if it has another type.

@@ -1,4 +1,4 @@
-//! The choice of a server for each call, among those with a connection.
+//! The choice of a connected server for each call.
 //!
 //! Most calls read two numbers per considered server: its cost, and the number of its calls; see
 //! [`CandidateSet::next`]. All other computation is done when one of the inputs changes, or a few times per second; see
@@ -62,7 +62,7 @@ pub(crate) struct CandidateSet {
     dice: u64,
     /// Share of the calls that go to other zones, in parts of [`SPILL_PARTS`].
     spill: u64,
-    /// Total weight of the servers in the local zone, including those without a connection.
+    /// Total weight of the servers in the local zone, connected or not.
     near_weight: u64,
     /// An ejected server that is due for a probe call. The next suitable call becomes the probe.
     deferred_probe: Option<Candidate>,
@@ -354,7 +354,7 @@ fn fleet_state(count: usize, ejected: usize, start_progress: usize) -> FleetStat
 }
 
 /// Returns how many out of [`SPILL_PARTS`] calls go to other zones. `all` is the total weight of the servers in the
-/// local zone, and `works` is the weight of those that are available.
+/// local zone, and `works` is the weight of the available ones.
 fn spill(works: u64, all: u64) -> u64 {
     let part = works as f64 * 100.0 / NEAR_PERCENT / all.max(1) as f64;
     ((1.0 - part.min(1.0)) * SPILL_PARTS as f64).round() as u64

@@ -105,7 +105,7 @@ pub(crate) struct ServerEstimate {
     state: Mutex<Observations>,
 }
 
-/// Observations about a server. Times are those of the fleet's clock, where 0 means never.
+/// Observations about a server. Times are measured by the fleet's clock, where 0 means never.
 #[derive(Clone, Copy, Debug)]
 struct Observations {
     /// Weight of the server as a fraction of the maximum weight.
@@ -455,7 +455,7 @@ impl ServerObserver for ServerEstimate {
             ServerEvent::Alive => self.show(),
             ServerEvent::Connected => {
                 self.connect();
-                // Record the connection before waking waiting calls, because they look for it at once.
+                // Record the connection before waking waiting calls, because they look for it immediately.
                 self.clock.connected.notify_waiters();
             }
             ServerEvent::Retired => self.disconnect(),

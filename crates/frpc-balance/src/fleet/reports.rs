@@ -1,8 +1,8 @@
 //! The servers of a fleet with recent load reports. The contents of the reports are in their `estimate`.
 //!
-//! A report is made when a server replies, and is outdated soon. A call goes to the server with the lowest cost among
-//! those with recent reports, and consumes the report, because only the next report of the server includes this call. A
-//! client thus does not send all its calls to a server that was idle a moment ago.
+//! A report is made when a server replies, and is outdated soon. A call goes to the server with the lowest cost in a
+//! recent report, and consumes the report, because only the next report of the server includes this call. A client thus
+//! does not send all its calls to a server that was idle a moment ago.
 
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};

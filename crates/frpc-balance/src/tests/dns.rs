@@ -110,7 +110,7 @@ impl Dns {
         Some(answer)
     }
 
-    /// Returns a resolver that repeats its lookups at once.
+    /// Returns a resolver that repeats its lookups immediately.
     fn resolver(&self, name: &str) -> DnsResolver {
         let resolver: DnsResolver =
             format!("dns://{}/{name}", self.address).parse().expect("DNS address should be valid");

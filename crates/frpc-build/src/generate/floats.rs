@@ -47,7 +47,7 @@ pub(crate) fn distinguish_zeros(items: &mut [Item], index: &Index<'_>) -> Result
     Ok(())
 }
 
-/// Changes a message or oneof, given its attributes and those of its fields or members.
+/// Changes a message or oneof, given its attributes and the attributes of its fields or members.
 fn change(
     attributes: &mut [Attribute],
     mut fields: Vec<&mut Vec<Attribute>>,

@@ -118,7 +118,7 @@ impl<'a> JsonSchemas<'a> {
         format!(r#""type":{forms},"properties":{{{properties}}},"additionalProperties":false{needed}{oneofs}{comment}"#)
     }
 
-    /// Returns the JSON Schema members of a field, including those for lists and maps.
+    /// Returns the JSON Schema members of a field, including members for lists and maps.
     fn field(&self, message: &str, field: &FieldDescriptorProto, open: &mut Vec<String>) -> String {
         if message == ".frpc.Tensor" && field.name() == "data" && self.externs.owner(message) == Some(Owner::Frpc) {
             return format!(r#""anyOf":[{{{BYTES}}},{{"type":"array"}}]"#);

@@ -61,7 +61,7 @@ struct Lines {
     result: Vec<TokenStream>,
     /// Statements that decode into an existing message to reuse its memory.
     over: Vec<TokenStream>,
-    /// Statements that follow those of `over`. They assign the decoded oneofs to the existing message.
+    /// Statements that follow the statements in `over`. They assign the decoded oneofs to the existing message.
     over_end: Vec<TokenStream>,
     /// Whether any field has heap memory, which decoding into an existing message can reuse.
     has_memory: bool,

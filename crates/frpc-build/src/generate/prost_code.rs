@@ -270,7 +270,7 @@ pub(crate) struct ProstAttribute {
 }
 
 /// Prefixes of the accessor methods that prost derives for a field. A field is renamed if its methods would have the
-/// same names as those of another field.
+/// same names as another field's methods.
 type Accessors = &'static [&'static str];
 /// Accessor prefixes of a map field with enum values.
 const MAP: Accessors = &["get_", "insert_"];

@@ -1,4 +1,4 @@
-//! Types that are not generated: those of `extern_path`, protobuf's well-known types and frpc's own types.
+//! Types that are not generated: types of `extern_path`, protobuf's well-known types and frpc's own types.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};

@@ -1,6 +1,6 @@
 //! Parses `.proto` files into a [`Schema`] with protox instead of `protoc`.
 //!
-//! Converts the errors of protox into those of this crate. `check.rs` rejects unsupported constructs later.
+//! Converts the errors of protox into errors of this crate. `check.rs` rejects unsupported constructs later.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

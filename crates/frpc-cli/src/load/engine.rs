@@ -2,7 +2,7 @@
 //! start by a schedule.
 //!
 //! In an open loop, the duration of a call is measured from its scheduled start, even if all callers are busy then. A
-//! server that stalls for a second therefore delays all calls of that second, not only those in flight.
+//! server that stalls for a second therefore delays all calls of that second, not only the calls in flight.
 
 use super::schedule::Schedule;
 use super::stats::{Outcome, Stats};

@@ -34,8 +34,8 @@ impl GrowingBody {
         self.grow(context.into(), more, most, self.bytes.len())
     }
 
-    /// Like [`reserve`](Self::reserve). `received` counts the bytes of the body that have arrived, including those that
-    /// will be appended.
+    /// Like [`reserve`](Self::reserve). `received` counts the bytes of the body that have arrived, including the bytes
+    /// to be appended.
     fn grow(
         &mut self,
         context: Option<&AdapterContext>,

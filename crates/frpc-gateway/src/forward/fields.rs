@@ -1,8 +1,9 @@
-//! Header fields of forwarded calls. The gateway removes hop-by-hop fields, and sets those that identify the caller.
+//! Header fields of forwarded calls. The gateway removes hop-by-hop fields, and sets the fields that identify the
+//! caller.
 //!
 //! # Decisions
 //!
-//! The defaults are those of Envoy at the edge of a network: fields about the caller are kept if they come from a
+//! The defaults are the same as in Envoy at the edge of a network: fields about the caller are kept if they come from a
 //! trusted proxy, and replaced otherwise. A backend can therefore trust `x-forwarded-for`.
 
 use crate::proxies::TrustedProxies;

@@ -59,7 +59,7 @@ pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &
         let is_stopping = if is_stop_polled { context.is_stopping() } else { stopping.as_mut().poll(task).is_ready() };
         is_stop_polled = true;
         if is_stopping {
-            // From now on, reply only to calls that have already been received.
+            // Now reply only to calls that have already been received.
             connection.reading = ReadState::Last;
             return connection.poll(task);
         }

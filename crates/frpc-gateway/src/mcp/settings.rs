@@ -189,7 +189,7 @@ impl Mcp {
     /// Publishes where clients obtain tokens, by RFC 9728. `resource` is the public URL of the endpoint, such as
     /// `https://api.example.com/mcp`. A request without a valid token fails with status 401, and its `WWW-Authenticate`
     /// field refers to the document with these authorization servers. Tokens are verified by the
-    /// [rules](frpc::Authorize) of the server, for example those of frpc-access.
+    /// [rules](frpc::Authorize) of the server, for example the rules of frpc-access.
     ///
     /// ```
     /// use frpc_gateway::Mcp;

@@ -23,7 +23,7 @@ const IDLE: Duration = Duration::from_secs(5);
 /// Length of a long greeting.
 const LONG: usize = 100_000;
 
-/// A greeter. Names that start with `wait` wait for a permit, and those that end with `long` get a long greeting.
+/// A greeter. Names that start with `wait` wait for a permit, and names that end with `long` get a long greeting.
 #[derive(Clone)]
 struct Host {
     began: Arc<Semaphore>,

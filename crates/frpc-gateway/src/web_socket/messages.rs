@@ -133,7 +133,7 @@ where
         if polled.is_ready() || connection.stops || stopping.as_mut().poll(task).is_pending() {
             return polled;
         }
-        // From now on, reply only to calls that have already been received.
+        // Now reply only to calls that have already been received.
         connection.stops = true;
         connection.talk.stop();
         connection.poll(task)

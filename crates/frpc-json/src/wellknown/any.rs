@@ -106,7 +106,7 @@ pub fn find_any_type(from: &mut Reader<'_>) -> Result<Option<(String, usize)>, D
 }
 
 impl crate::Types {
-    /// Adds a type. [`well_known`](Self::well_known) contains those of protobuf.
+    /// Adds a type. [`well_known`](Self::well_known) contains protobuf's well-known types.
     ///
     /// ```
     /// use frpc_json::{Options, Types, to_json};

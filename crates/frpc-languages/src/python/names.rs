@@ -1,4 +1,4 @@
-//! Names in generated Python: those of the schema in Python's spelling. Names are unique and are not keywords. A name
+//! Names in generated Python: names of the schema in Python's spelling. Names are unique and are not keywords. A name
 //! that must change gets the suffix `_`. Generated modules reserve the prefixes `_in_` and `_own_` for internal names.
 
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -1,4 +1,4 @@
-//! Names in generated TypeScript: those of the schema in TypeScript's spelling. Names are unique, are not reserved
+//! Names in generated TypeScript: names of the schema in TypeScript's spelling. Names are unique, are not reserved
 //! words, and do not hide globals that generated code uses.
 //!
 //! A name that must change gets the suffix `$`, which does not occur in protobuf names.
@@ -165,8 +165,8 @@ pub(super) fn import(package: &str) -> String {
     format!("${}", module(package).replace('.', "$"))
 }
 
-/// Converts a name to a property name. Appends `$` to the names of inherited properties, such as `toString`, and to
-/// those in `others`.
+/// Converts a name to a property name. Appends `$` to the names of inherited properties, such as `toString`, and to the
+/// names in `others`.
 pub(super) fn property(name: &str, others: &[&str]) -> String {
     let is_reserved = INHERITED.contains(&name) || others.contains(&name) || name.is_empty();
     let before = if name.starts_with(|first: char| first.is_ascii_digit()) { "_" } else { "" };

@@ -1,5 +1,5 @@
 //! Counts spans on their way to a collector. The queue and its thread are the SDK's; this module admits spans to the
-//! queue and counts those that are lost.
+//! queue and counts the lost ones.
 
 use opentelemetry::Context;
 use opentelemetry_sdk::Resource;

@@ -6,7 +6,7 @@ use opentelemetry::metrics::Meter;
 
 /// Registers observable instruments for a server's connections and their memory.
 ///
-/// Values and names are those of [the page for Prometheus](crate::Snapshot::prometheus), with dots in place of
+/// Values and names are the same as on [the page for Prometheus](crate::Snapshot::prometheus), with dots in place of
 /// underscores.
 ///
 /// ```

@@ -68,8 +68,8 @@ impl Telemetry {
         self
     }
 
-    /// Sets the share of traces to sample among those that begin here, from 0 to 1. Defaults to 1. Other values are
-    /// clamped to this range, and NaN counts as 0.
+    /// Sets the share of traces that begin here to sample, from 0 to 1. Defaults to 1. Other values are clamped to this
+    /// range, and NaN counts as 0.
     ///
     /// A trace begins with a received call or with a call made outside of a handler. Calls that a handler makes follow
     /// the decision for its own call. The trace context carries the decision to the called servers. A server with
@@ -134,7 +134,7 @@ impl Observer for Telemetry {
             None => None,
         };
         if span.is_none() && self.durations.is_none() {
-            // Neither `end` nor `retry` would have anything to do, so frpc need not call them.
+            // `end` and `retry` would have nothing to do, so frpc does not call them.
             return Token::NO_END;
         }
         Token(self.lives.enter(LiveCall { span, open: Vec::new(), attempts: 1, started: Instant::now() }))

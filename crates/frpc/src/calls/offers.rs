@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Services called on a connection, and the wire layout of each. Checked before each call.
 #[derive(Default, Debug)]
 pub(crate) struct CalledServices {
-    /// Layout of the most recently called service among those that need no translation at this end. Checked first.
+    /// Layout of the most recently called service that needs no translation at this end. Checked first.
     last: Option<&'static Layout>,
     /// Services that can be called in the local wire layout, because the peer uses the same layout or translates
     /// messages.

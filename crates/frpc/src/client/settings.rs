@@ -42,7 +42,7 @@ impl Default for ChannelSettings {
 }
 
 impl ChannelBuilder {
-    /// Applies all settings, replacing those of previous method calls.
+    /// Applies all settings, replacing the settings of previous method calls.
     ///
     /// # Errors
     /// If a setting is out of range or contradicts another one.

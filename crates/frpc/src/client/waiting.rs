@@ -35,7 +35,7 @@ impl PendingCall<'_> {
             return self.attempt_grpc(message, reader, (&link.calls, links), is_sent, runtime).await;
         }
         let ticket = self.send_when_possible(message, &link, runtime).await?;
-        // Set the flag before waiting, because the server may run the call from now on.
+        // Set the flag before waiting, because the server may run the call as soon as it is sent.
         is_sent.store(true, Ordering::Relaxed);
         (reader.wait)(link, self, ticket).await
     }

@@ -30,7 +30,7 @@ pub(crate) struct InlineRuns {
 pub(crate) struct EndedBatch {
     /// End of the driver poll, measured only if handlers were polled inline.
     pub(crate) at: Option<Instant>,
-    /// Whether inline handlers took too long, so that handlers are spawned as tasks from now on.
+    /// Whether inline handlers took too long, so that handlers are now spawned as tasks.
     pub(crate) is_slow: bool,
 }
 
@@ -68,7 +68,7 @@ impl InlineRuns {
             return EndedBatch { at: Some(now), is_slow: is_long && self.handle_long_batch(began, now, allowed()) };
         }
         if self.is_apart && self.apart.is_over(began) {
-            // Poll handlers inline again. From now on, a single long poll suffices to stop inline polling.
+            // Poll handlers inline again. A single long poll now suffices to stop inline polling again.
             self.is_apart = false;
             self.long_batches = LONG_BATCHES_MAX - 1;
         }

@@ -246,8 +246,8 @@ macro_rules! offering_setters {
             /// the services.
             ///
             /// The router receives packets with these operations, and streams with a first packet that
-            /// [names](frisbee::opening) one of them. The operations must not overlap with those of the offered
-            /// services, which start at 10, or of services that the channel calls.
+            /// [names](frisbee::opening) one of them. The operations must not overlap with the operations of the
+            /// offered services, which start at 10, or of services that the channel calls.
             ///
             /// ```
             /// use frpc::Server;
@@ -299,7 +299,7 @@ macro_rules! offering_setters {
                 self
             }
 
-            /// Sets the access rules for services and mounted routers, such as those of the crate `frpc-access`; see
+            /// Sets the access rules for services and mounted routers, such as rules of the crate `frpc-access`; see
             /// [`Authorize`](crate::Authorize). By default every peer has access.
             pub fn access(mut self, access: impl $crate::Authorize) -> Self {
                 self.offering().access = Some(std::sync::Arc::new(access));

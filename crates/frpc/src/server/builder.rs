@@ -140,7 +140,7 @@ forwarded_setters! { ServerBuilder:
 }
 
 impl ServerBuilder {
-    /// Applies all settings, replacing those of previous method calls.
+    /// Applies all settings, replacing the settings of previous method calls.
     ///
     /// # Errors
     /// If a setting is out of range or contradicts another one.

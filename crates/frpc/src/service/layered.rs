@@ -6,7 +6,7 @@ use crate::debug::opaque_debug;
 use crate::service::methods::{Methods, Service};
 use std::fmt;
 
-/// A service with [middleware](Middleware) around all calls or those of individual methods, or with a limit on the size
+/// A service with [middleware](Middleware) around all calls or around individual methods, or with a limit on the size
 /// of requests. Created by `with_middleware`, `with_method_middleware` and `max_decoding_message_size` of a generated
 /// server.
 ///

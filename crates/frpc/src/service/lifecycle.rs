@@ -137,7 +137,7 @@ impl OfferedMethod {
     }
 
     /// Returns the schemas of the method's messages in a format, including nested messages, with their full names.
-    /// Empty if the format has no schemas. Those of `json` are JSON Schemas that refer to each other at
+    /// Empty if the format has no schemas. For `json`, they are JSON Schemas that refer to each other at
     /// `#/components/schemas/`.
     pub fn message_schemas(&self, format: &str) -> &'static [(&'static str, &'static str)] {
         self.format(format).map_or(&[], |format| format.schemas)

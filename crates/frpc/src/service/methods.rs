@@ -152,7 +152,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     /// other protocols.
     ///
     /// # Panics
-    /// If the message types of the format are not those of the method, or no method was added.
+    /// If the message types of the format differ from the method's, or no method was added.
     pub fn format<A: 'static, B: 'static>(mut self, format: Format<A, B>) -> Self {
         let last = self.methods.entries.last_mut().expect("method should be added before its format");
         last.offered.formats.push(format.info);

@@ -472,7 +472,7 @@ mod tests {
             put(&mut bytes, PrefixFields { metadata: Some(metadata), ..PrefixFields::default() });
             bytes
         };
-        // The first entry is stored inline, and the others require an allocation.
+        // The first entry is stored inline, and further entries require an allocation.
         for key in ["first", "second", "third"] {
             metadata.insert(key, "v".repeat(40)).unwrap();
             let plain = bytes(&metadata);

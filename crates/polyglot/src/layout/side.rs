@@ -123,7 +123,7 @@ impl Side {
         }
     }
 
-    /// Returns the two kind bytes in the header of a map: those of its keys and its values.
+    /// Returns the two kind bytes in the header of a map: the types of its keys and its values.
     pub(super) fn entry_kinds(&self, entry: u32) -> [u8; 2] {
         let kind =
             |item: Option<&Item>| item.and_then(|item| item.fields.first()).map_or(0, |field| field.of.kind().byte());

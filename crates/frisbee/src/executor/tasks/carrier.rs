@@ -175,7 +175,7 @@ impl Future for CarrierFuture {
         if !is_pending {
             let _entered = resident.as_ref().map(WorkerTaskShared::enter);
             *current = None;
-            // Assigning a job wakes the task from now on, but a job may already have been assigned, because a job
+            // From here on, assigning a job wakes the task, but a job may already have been assigned, because a job
             // releases its slot when it replies.
             if carrier.has_next.load(Ordering::Acquire) {
                 context.waker().wake_by_ref();
@@ -190,7 +190,7 @@ impl Drop for CarrierFuture {
     fn drop(&mut self) {
         let _entered = self.resident.as_ref().map(WorkerTaskShared::enter);
         let mut next = self.carrier.next.lock();
-        // From now on, `give` returns jobs to the caller, because this task will not be polled again.
+        // `give` now returns jobs to the caller, because this task will not be polled again.
         next.is_dead = true;
         let job = next.job.take();
         drop(next);

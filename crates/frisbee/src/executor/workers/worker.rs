@@ -422,8 +422,8 @@ impl WatchedThread for Core {
 }
 
 impl Core {
-    /// Starts the first thread of the worker, or a thread that takes over from a blocked one. The latter ends at once
-    /// if the poll `instead` is no longer running.
+    /// Starts the first thread of the worker, or a thread that takes over from a blocked one. The latter ends
+    /// immediately if the poll `instead` is no longer running.
     fn start_thread(self: &Arc<Self>, instead: Option<PollId>) -> io::Result<()> {
         let core = self.clone();
         let run = move || {

@@ -12,7 +12,7 @@ const SYMBOL_TABLE: u64 = 3;
 const SYMBOLS: u64 = 7;
 
 /// Encodes JSON as binary Ion. Numbers are typed as in Ion text: integers stay integers, numbers with a point become
-/// decimals, and those with an exponent become floats. Integers and decimals of more than 128 bits become floats.
+/// decimals, and numbers with an exponent become floats. Integers and decimals of more than 128 bits become floats.
 pub(crate) fn to_binary(json: &[u8]) -> Result<Vec<u8>, DecodeError> {
     let mut encoder = Encoder::default();
     encoder.value(&mut Reader::new(json, &Options::new().nesting_max(u32::MAX))?)?;

@@ -314,7 +314,7 @@ async fn exchange_in_memory(service: &ForwardService, request: &[u8]) -> String 
 #[tokio::test(start_paused = true)]
 async fn grpc_server_that_vanishes_fails_its_calls() {
     let (here, mut there) = tokio::io::duplex(1 << 16);
-    // Send SETTINGS, and acknowledge those of the client.
+    // Send SETTINGS, and acknowledge the client's SETTINGS.
     let settings = [0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0];
     there.write_all(&settings).await.expect("client should accept the SETTINGS frames");
     let service = greeter(&forward_by(one_connection(here)));

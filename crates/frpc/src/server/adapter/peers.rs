@@ -1,4 +1,4 @@
-//! Connectionless peers of an adapter. Their calls are handled like those of adapter connections.
+//! Connectionless peers of an adapter. Their calls are handled like calls on adapter connections.
 
 use super::AdapterContext;
 use crate::debug::opaque_debug;
