@@ -109,7 +109,7 @@ impl Drop for Background {
     }
 }
 
-/// The channel by which a server reports its address once it listens.
+/// The channel that a server reports its address on once it listens.
 #[derive(Debug)]
 pub struct Bound(mpsc::Sender<Result<SocketAddr, BoxError>>);
 

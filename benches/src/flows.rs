@@ -1,5 +1,5 @@
 //! The streaming calls of frpc and tonic with the same handlers: `down` sends the requested items, `up` counts, `both`
-//! echoes. Also implemented by streams of frisbee without RPC, whose messages are plain texts.
+//! echoes. Also implemented by streams of frisbee without RPC, with plain texts as messages.
 
 use crate::BoxError;
 use crate::background::Bound;
@@ -233,13 +233,13 @@ pub mod tonics {
     }
 }
 
-/// Streams without calls, whose first message contains the request.
+/// Streams without calls. The first message contains the request.
 pub mod bare {
     use super::*;
     use bytes::Bytes;
     use frisbee::{Client, Connection, Handlers, SendError, Server, Stream, StreamReceiver, StreamSender};
 
-    /// A connection whose streams carry plain texts.
+    /// A connection with streams of plain texts.
     #[derive(Clone)]
     pub struct Bare(Connection);
 

@@ -21,14 +21,14 @@ const COUNT: usize = 8;
 const WAY: usize = 64;
 
 impl Text {
-    /// Creates texts of `length` bytes, at least 8, for rivals whose messages own them.
+    /// Creates texts of `length` bytes, at least 8, for rivals with messages that own them.
     pub fn owned(caller: usize, length: usize) -> Self {
         let mut text = "0".repeat(COUNT);
         fill(&mut text, caller, length.max(COUNT));
         Self(Kind::Owned { text, calls: 0 })
     }
 
-    /// Creates texts of `length` bytes for rivals whose messages share them.
+    /// Creates texts of `length` bytes for rivals with messages that share them.
     pub fn shared(caller: usize, length: usize) -> Self {
         let mut longer = String::with_capacity(length + WAY);
         fill(&mut longer, caller, length + WAY);

@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 pub(crate) struct BatchOptions {
     /// Maximum number of calls in one batch.
     pub(crate) size_max: usize,
-    /// Maximum time for which the first call of a batch waits for others.
+    /// Maximum time that the first call of a batch waits for other calls.
     pub(crate) delay_max: Duration,
 }
 
@@ -82,7 +82,7 @@ fn serve(function: &Function, batch: &[Payload]) -> Outcomes {
         };
         batch.iter().zip(read).map(outcome).collect()
     };
-    // Mark the batch thread as a pool thread, on which functions may block.
+    // Mark the batch thread as a pool thread, because functions may block there.
     let served = in_pool(|| in_handler(&function.pool, || Python::try_attach(serve)));
     served.unwrap_or_else(|| ending(batch.len()))
 }

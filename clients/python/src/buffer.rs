@@ -43,7 +43,7 @@ impl AsRef<[u8]> for Exported {
     }
 }
 
-/// Reads once from a descriptor into the free space of a buffer, whose memory need not be initialized.
+/// Reads once from a descriptor into the free space of a buffer, which may be uninitialized memory.
 pub(crate) fn read_into(from: BorrowedFd<'_>, into: &mut ReadBuf<'_>) -> io::Result<usize> {
     // SAFETY: Only the kernel writes to this memory, so initialized bytes stay initialized.
     let room = unsafe { into.unfilled_mut() };

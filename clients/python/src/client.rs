@@ -30,7 +30,7 @@ use tokio::task::AbortHandle;
 /// see the texts of exceptions, the number of threads, and the event loop for coroutines.
 pub(crate) type Offered = (Vec<Described>, Py<PyAny>, bool, usize, Option<(Py<Inbox>, Py<PyAny>)>);
 
-/// A channel to a server, whose lost connections are replaced.
+/// A channel to a server. Lost connections are replaced.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Channel {
     /// How the channel is driven. `None` only during drop.
@@ -237,7 +237,7 @@ impl Channel {
         Ok(AsyncMessages::new(slf, plans, endpoint, Box::new(open)))
     }
 
-    /// Starts a client-streaming call whose requests a task sends one by one.
+    /// Starts a client-streaming call. A task sends the requests one by one.
     #[pyo3(signature = (api, index, inbox, future, timeout = None, metadata = None))]
     #[allow(clippy::too_many_arguments)] // The arguments of the call, and where its reply goes.
     fn start_client_streaming(
@@ -263,7 +263,7 @@ impl Channel {
         Ok((started, requests))
     }
 
-    /// Opens a bidirectional streaming call whose requests a task sends one by one.
+    /// Opens a bidirectional streaming call. A task sends the requests one by one.
     #[pyo3(signature = (api, index, inbox, timeout = None, metadata = None))]
     fn open_streaming(
         slf: &Bound<'_, Self>,

@@ -23,19 +23,19 @@ use tokio::sync::{Notify, Semaphore};
 /// because a timer per call would make the kernel program its clock twice for each call.
 const SIGNALS: Duration = Duration::from_millis(50);
 
-/// Number of signal check intervals without a call after which the client's background thread drives the connections,
+/// Number of signal check intervals without a call before the client's background thread drives the connections,
 /// because PINGs must be answered within seconds.
 const IDLE: u32 = 4;
 
 thread_local! {
-    /// Address of the thread pool of the server whose handler this thread is running. A handler on the thread that
-    /// drives its connection must not wait in another runtime.
+    /// Address of the thread pool of the server that this thread runs a handler of. A handler on the thread that drives
+    /// its connection must not wait in another runtime.
     static HANDLER_OF: Cell<Option<usize>> = const { Cell::new(None) };
 
-    /// Whether this thread belongs to a thread pool in which handlers may block.
+    /// Whether this thread belongs to a thread pool where handlers may block.
     static IN_POOL: Cell<bool> = const { Cell::new(false) };
 
-    /// Whether this thread handles Python signals, and the process in which that was determined.
+    /// Whether this thread handles Python signals, as determined in the given process.
     static HAS_SIGNALS: Cell<Option<(fork::Generation, bool)>> = const { Cell::new(None) };
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn is_in_handler(pool: &Arc<Semaphore>) -> bool {
     HANDLER_OF.get() == Some(Arc::as_ptr(pool).addr())
 }
 
-/// Calls `run` with this thread marked as a pool thread, on which handlers may block.
+/// Calls `run` with this thread marked as a pool thread, so that handlers may block.
 pub(crate) fn in_pool<T>(run: impl FnOnce() -> T) -> T {
     let before = IN_POOL.replace(true);
     let outcome = run();
@@ -106,7 +106,7 @@ impl Waiter<'_> {
     }
 }
 
-/// Blocks until a future completes whose connection is driven by another thread.
+/// Blocks until a future completes while another thread drives its connection.
 fn wait_for_other<F>(py: Python<'_>, handle: &Handle, future: F) -> PyResult<F::Output>
 where
     F: Future + Send,

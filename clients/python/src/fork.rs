@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Number of forks that lie between the first process and this one.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
-/// Identifies the process in which an object was created, to detect its use after a fork.
+/// Identifies the process that created an object, to detect its use after a fork.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Generation(u64);
 

@@ -45,8 +45,8 @@ pub(crate) struct Function {
     pub(crate) shows_errors: bool,
     /// Permits for the threads in the server's pool.
     pub(crate) pool: Arc<Semaphore>,
-    /// Whether the request and the reply contain [well-known types](Plans::has_well_known) whose JSON mapping only
-    /// frpc-dynamic supports.
+    /// Whether the request and the reply contain [well-known types](Plans::has_well_known) with a JSON mapping that
+    /// only frpc-dynamic supports.
     pub(crate) has_well_known: (bool, bool),
 }
 
@@ -320,7 +320,7 @@ impl Call {
         Self { handler_arguments: HandlerArguments::Message(request.into_inner()), about }
     }
 
-    /// Creates a call whose argument is a stream of requests.
+    /// Creates a call with a stream of requests as its argument.
     pub(crate) fn streaming(function: &Arc<Function>, request: Request<Streaming<Payload>>, is_in_loop: bool) -> Self {
         let about = RequestContext::of(&request, function);
         let spoken = Arc::default();
@@ -363,7 +363,7 @@ impl RequestContext {
     }
 }
 
-/// Messages of a Python generator, each of which is produced when the caller has space for it.
+/// Messages of a Python generator. Each is produced when the caller has space for it.
 pub(crate) struct Generated {
     pub(crate) function: Arc<Function>,
     spoken: CallerEncoding,

@@ -1,4 +1,4 @@
-//! `frpc.Image` as Pillow images. An image is sent as a file whose format is chosen by the package's `_images` module.
+//! `frpc.Image` as Pillow images. An image is sent as a file. The package's `_images` module chooses the format.
 
 use crate::buffer::shared;
 use crate::encode::refused;

@@ -2,9 +2,9 @@
 //!
 //! Messages are converted directly between Python objects and the wire format. A [`plan`] describes the Python form and
 //! the wire form of each message, and `encode`, `decode` and `json` follow it. `client` makes calls. `drive` runs them
-//! for blocking callers, and `loop_runtime` for event loops, whose tasks wait for a `reply`. `server` serves Python
-//! functions, which `handler` calls, and `serving` serves those of a client. Features implemented in Python, such as
-//! schemas from type hints, are in the Python files of the package.
+//! for blocking callers, and `loop_runtime` for event loops. Tasks of an event loop wait for a `reply`. `server` serves
+//! Python functions, which `handler` calls, and `serving` serves the functions of a client. Features implemented in
+//! Python, such as schemas from type hints, are in the Python files of the package.
 
 mod batch;
 mod buffer;

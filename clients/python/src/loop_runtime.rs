@@ -1,8 +1,8 @@
 //! [`LoopRuntime`]: a runtime driven by an event loop, so that asyncio calls wake no other thread. It gets a turn when
 //! a call has started, when a socket is ready, and periodically for its timers.
 //!
-//! The runtime has no poller. Its transports are those of `socket.rs`, which the event loop watches together with its
-//! own. Work of other threads arrives through the loop's inbox, which triggers a turn.
+//! The runtime has no poller. Its transports are the sockets of `socket.rs`, which the event loop watches together with
+//! its own. Work of other threads arrives through the loop's inbox, which triggers a turn.
 
 use crate::drive;
 use crate::fork;
@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::AbortHandle;
 
-/// Time without running the runtime after which sockets are read before a call is sent, because the server may have
-/// closed the connection.
+/// If the runtime has not run for this time, sockets are read before a call is sent, because the server may have closed
+/// the connection.
 const AWAY: Duration = Duration::from_millis(10);
 
 /// Maximum delay of timers. A background thread wakes the event loop at this interval, because a timer of the loop
@@ -75,7 +75,7 @@ struct Pauses {
     waker: Mutex<Option<Waker>>,
 }
 
-/// Numbers of calls, from which the background thread decides how often it wakes the event loop.
+/// Numbers of calls. The background thread decides by them how often it wakes the event loop.
 #[derive(Default)]
 struct Calls {
     started: AtomicU64,
@@ -300,7 +300,7 @@ async fn tick(loop_runtime: Weak<LoopRuntime>, calls: Arc<Calls>, sender: Sender
     }
 }
 
-/// Python callback by which the event loop drives the runtime.
+/// Python callback of the event loop that drives the runtime.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct LoopCallback(Arc<LoopRuntime>);
 

@@ -17,7 +17,7 @@ pub(crate) struct Payload {
     /// Whether the flat encoding lost the presence of a field.
     pub(crate) is_lossy: bool,
     pub(crate) encoding: Encoding,
-    /// The message in the encodings of other protocols, for a reply to a caller whose encoding is not known yet.
+    /// The message in the encodings of other protocols, for a reply to a caller with a yet unknown encoding.
     pub(crate) alternatives: Option<Alternatives>,
 }
 
@@ -34,7 +34,7 @@ pub(crate) enum Encoding {
     #[default]
     Native,
     Json(Nesting),
-    /// JSON in which the message is an array of its field values.
+    /// JSON with the message as an array of its field values.
     JsonPositional(Nesting),
     Protobuf,
 }

@@ -15,7 +15,7 @@ pub(crate) struct ReadySlot<S, T> {
     ready: Arc<Mutex<Option<T>>>,
 }
 
-/// A stream whose next item can be awaited.
+/// A stream that allows its next item to be awaited.
 pub(crate) trait NextItem<T>: Send + 'static {
     /// Waits for the next item. Cancel safe: if the future is dropped, no item is lost.
     fn next_item(&mut self) -> impl Future<Output = T> + Send;

@@ -31,7 +31,7 @@ pub(crate) fn called_by_loop<T>(is_called_by_loop: bool, run: impl FnOnce() -> T
 pub(crate) struct Reply {
     event_loop: Py<PyAny>,
     state: Mutex<State>,
-    /// Python attribute by which asyncio recognises futures that a task awaits.
+    /// Python attribute that identifies futures to asyncio when a task awaits them.
     is_blocking: AtomicBool,
 }
 

@@ -21,8 +21,8 @@ use tokio::sync::Notify;
 /// Number of requests that are buffered before they are sent.
 const REQUESTS_AHEAD: usize = 16;
 
-/// Stream of the messages in a Python iterable, each of which is read when the send queue has space. [`IterableSource`]
-/// reads them.
+/// Stream of the messages in a Python iterable. Each is read when the send queue has space. [`IterableSource`] reads
+/// them.
 pub(crate) struct IterableMessages(Arc<Shared>);
 
 /// A Python iterable of requests, which is read by the thread that waits for the call. The iterable may itself make

@@ -41,7 +41,7 @@ type Embedded = (String, Vec<u8>, Vec<(String, u16, bool)>);
 
 #[pymethods]
 impl Schema {
-    /// Parses the text of `.proto` files, the last of which is the root. The operation numbers of its methods start at
+    /// Parses the text of `.proto` files. The last one is the root. The operation numbers of its methods start at
     /// `first`, or at 10 if that is `None`.
     #[staticmethod]
     #[pyo3(signature = (sources, first = None))]
@@ -253,7 +253,7 @@ fn embedded((service, layout, methods): Embedded) -> ServiceDescription {
     ServiceDescription::new(service, layout, "", methods)
 }
 
-/// A schema whose messages are bound to Python classes.
+/// A schema with its messages bound to Python classes.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Api {
     pub(crate) schema: Py<Schema>,

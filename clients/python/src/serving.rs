@@ -14,7 +14,7 @@ use tokio::task::AbortHandle;
 /// A channel of a client that also serves functions to the server.
 pub(crate) struct Serving {
     channel: frpc::Channel,
-    /// Runtime whose threads drive the connection. `None` only during drop.
+    /// Runtime that drives the connection. `None` only during drop.
     runtime: Option<Runtime>,
     /// Task that keeps the channel connected even without calls.
     staying: AbortHandle,

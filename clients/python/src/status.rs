@@ -42,7 +42,7 @@ pub(crate) fn of_exception(py: Python<'_>, error: &PyErr) -> PyResult<Option<Sta
     Ok(Some(if all.is_empty() { status } else { status.with_metadata(all) }))
 }
 
-/// Returns metadata as two Python dicts, one with text values and one with binary values, whose keys end in `-bin`.
+/// Returns metadata as two Python dicts, one with text values, and one with binary values and keys that end in `-bin`.
 pub(crate) fn shown<'py>(py: Python<'py>, metadata: &Metadata) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
     let (texts, binary) = (PyDict::new(py), PyDict::new(py));
     for (key, value) in metadata.iter() {

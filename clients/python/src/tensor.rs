@@ -20,7 +20,7 @@ fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
 /// Element type, shape and memory of a NumPy array.
 type Parts = (String, Vec<u32>, bytes::Bytes);
 
-/// The arrays of a message that was already encoded in one form, in the order in which they occur.
+/// The arrays of a message that was already encoded in one form, in order of occurrence.
 #[derive(Default)]
 pub(crate) struct ArrayViews {
     arrays: Vec<(Py<PyAny>, Parts)>,
@@ -178,7 +178,7 @@ pub(crate) fn array<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py
     flat.call_method1("reshape", (PyTuple::new(py, &tensor.shape)?,))
 }
 
-/// Rejects an array whose element type differs from that in the type hint of the function.
+/// Rejects an array if its element type differs from the type hint of the function.
 pub(crate) fn check_dtype(field: &FieldPlan, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let Some(wanted) = &field.dtype else { return Ok(()) };
     if value.is_none() {

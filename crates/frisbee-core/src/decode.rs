@@ -21,9 +21,9 @@ const FIRST_CAPACITY: usize = 64 * 1024;
 /// its length.
 const GROWTH: usize = 4;
 
-/// Number of received bytes after which the buffer of a body may grow directly to the size of the previous body. This
-/// avoids copying the body each time that the buffer grows. A peer cannot exploit this to occupy more memory than it
-/// could by sending several bodies concurrently.
+/// Once this many bytes of a body have been received, its buffer may grow directly to the size of the previous body.
+/// This avoids copying the body each time that the buffer grows. A peer cannot exploit this to occupy more memory than
+/// it could by sending several bodies concurrently.
 const TRUSTED_FROM: usize = 32 * 1024;
 
 /// Number of bytes of a discarded body that are kept. They suffice to identify the message.

@@ -77,16 +77,16 @@ impl Credit {
     }
 }
 
-/// Maximum factor by which a receive window grows. The default window of 256 KiB grows to at most 4 MiB, the default
-/// maximum of a TCP send buffer on Linux.
+/// Maximum growth factor of a receive window. The default window of 256 KiB grows to at most 4 MiB, the default maximum
+/// of a TCP send buffer on Linux.
 const GROWTH_MAX: u64 = 16;
 
 /// Number of windows over which the transfer rate is measured. A single window would be inaccurate: credit is granted
 /// in quarters, so a window takes between one and two round trips.
 const TIMED: u64 = 4;
 
-/// Minimum duration of a measurement after which the window may grow, 1 ms per window. At 1 ms per round trip, a window
-/// of 256 KiB already permits 2 Gbit/s. A larger window would delay calls that queue behind the stream on the same
+/// Minimum duration of a measurement before the window may grow, 1 ms per window. At 1 ms per round trip, a window of
+/// 256 KiB already permits 2 Gbit/s. A larger window would delay calls that queue behind the stream on the same
 /// connection. Within one machine, a window takes 0.1 to 0.7 ms.
 const NEAR: Duration = Duration::from_millis(TIMED);
 
@@ -126,7 +126,7 @@ struct GrowthWindow {
     granted: u64,
     /// Whether the reader waited for a message during the measurement. If not, the reader is the bottleneck.
     waited: bool,
-    /// Number of windows for which measuring pauses, because the window size has just changed. Zero while measuring.
+    /// How many windows measuring pauses, because the window size has just changed. Zero while measuring.
     resting: u64,
 }
 

@@ -32,9 +32,9 @@ pub enum Liveness {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Keepalive {
-    /// Interval of silence in milliseconds after which a PING is sent.
+    /// Interval of silence in milliseconds before a PING is sent.
     ping_interval: u32,
-    /// Interval of silence in milliseconds after which the connection is closed.
+    /// Interval of silence in milliseconds before the connection is closed.
     idle_timeout: u32,
     received_at: Instant,
     sent_at: Instant,
@@ -48,7 +48,7 @@ impl Keepalive {
         Self { ping_interval, idle_timeout, received_at: now, sent_at: now, requested_at: None }
     }
 
-    /// Returns the interval of silence after which a PING is sent.
+    /// Returns the interval of silence before a PING is sent.
     pub fn ping_interval(&self) -> Duration {
         Duration::from_millis(self.ping_interval.into())
     }

@@ -165,7 +165,7 @@ fn is_abandoned(path: &Path) -> bool {
     let user = rustix::process::geteuid().as_raw();
     let found = std::fs::symlink_metadata(path);
     let is_ours = found.is_ok_and(|found| found.file_type().is_socket() && found.uid() == user);
-    // Connect without blocking, because a blocking connect would wait for a process whose accept queue is full.
+    // Connect without blocking, because a blocking connect would wait for a process with a full accept queue.
     let connect = || {
         let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
         rustix::io::ioctl_fionbio(&socket, true)?;

@@ -39,8 +39,8 @@ impl Wakers {
         }
     }
 
-    /// Deregisters a task whose event has occurred, if another task is waiting too. A single task remains registered,
-    /// because it is likely to wait next.
+    /// Deregisters a task after its event has occurred, if another task is waiting too. A single task remains
+    /// registered, because it is likely to wait next.
     pub(crate) fn leave(&mut self, wait: WaitEvent) {
         if self.both.take().is_some() {
             self.tasks[wait as usize] = None;

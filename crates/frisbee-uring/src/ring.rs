@@ -310,7 +310,7 @@ impl Ring {
         let start = self.buffers.start(received.id);
         // SAFETY: the buffer is BUFFER_LEN bytes of the storage, which lives as long as the ring. The kernel has
         // written the first `len` of them, and does not write again before the buffer is provided to it. `recycle`
-        // provides it, for which it consumes `received`, which is unique and cannot be cloned, and borrows the ring
+        // provides it. For this, it consumes `received`, which is unique and cannot be cloned, and borrows the ring
         // mutably, which the slice borrows too.
         unsafe { std::slice::from_raw_parts(start.as_ptr(), received.len) }
     }
@@ -449,7 +449,7 @@ impl Buffers {
         let start = self.start(id);
         let (first, mut entry) = (self.entry(0), self.entry(self.tail % BUFFERS));
         self.tail = self.tail.wrapping_add(1);
-        // SAFETY: both are entries of the queue, whose bytes are initialized, valid for any value, and not referenced
+        // SAFETY: both are entries of the queue. Their bytes are initialized, valid for any value, and not referenced
         // by anything else in this process. The kernel reads an entry only if it is before the tail. This entry is not
         // yet, because at most BUFFERS are provided, each once. If it is the first entry, the reference also covers the
         // tail, which the kernel only reads, and which nothing here changes before it is stored. The tail is aligned

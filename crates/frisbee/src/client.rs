@@ -27,7 +27,7 @@ use tokio::net::{TcpStream, ToSocketAddrs};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-/// Delay after which the client tries the next address of a host in parallel, as in RFC 8305 (Happy Eyeballs).
+/// Delay before the client tries the next address of a host in parallel, as in RFC 8305 (Happy Eyeballs).
 const ADDRESS_HEAD_START: Duration = Duration::from_millis(250);
 
 /// Delay before retrying to connect to a Unix socket with a full listen backlog.

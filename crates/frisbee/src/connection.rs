@@ -99,7 +99,7 @@ pub(crate) struct ConnectionShared {
     turn_max: u32,
     /// Initial credit of a new stream: number of bytes that the peer may send before more credit is granted.
     pub(crate) stream_credit: u32,
-    /// Runtime in which the server was started or the client connected. Handlers and tasks are spawned in it.
+    /// Runtime that started the server or connected the client. Handlers and tasks are spawned in it.
     pub(crate) runtime: Handle,
     /// Worker that drives the connection. Empty if the caller's runtime drives it.
     pub(crate) home: OnceLock<Box<dyn Home>>,
@@ -223,8 +223,8 @@ impl Connection {
 
     /// Spawns a task that is aborted when the connection ends. A graceful shutdown waits for it.
     ///
-    /// The task runs in the runtime in which the server was started or the client connected. Dropping the returned
-    /// handle does not abort it.
+    /// The task runs in the runtime that started the server or connected the client. Dropping the returned handle does
+    /// not abort it.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]

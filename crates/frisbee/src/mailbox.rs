@@ -32,8 +32,8 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-/// Backlog of a connection in bytes from which stream senders take turns. Calls do not wait for turns, so on a slow
-/// link a small call waits only for this backlog and for the unsent bytes in the system's buffer
+/// Minimum backlog of a connection in bytes at which stream senders take turns. Calls do not wait for turns, so on a
+/// slow link a small call waits only for this backlog and for the unsent bytes in the system's buffer
 /// ([`UNSENT_MAX`](crate::transport::UNSENT_MAX)). The limit is half of a write of short packets, so it does not slow
 /// down a single stream on a fast link.
 const STREAM_BACKLOG_MAX: usize = 64 * 1024;

@@ -26,7 +26,7 @@ const POOLED_MIN: usize = 64 * 1024;
 /// suffice to absorb fluctuations.
 const BUFFERS_MAX: usize = 32 * 1024 * 1024;
 
-/// Time after which unused buffers are freed. Each connection checks for such buffers periodically.
+/// How long unused buffers are kept. Each connection checks for such buffers periodically.
 const KEPT_FOR: Duration = Duration::from_secs(10);
 
 /// Buffer pool that the whole process shares.

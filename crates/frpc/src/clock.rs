@@ -100,7 +100,7 @@ pub(crate) async fn wait_until(runtime: &Handle, at: Instant) -> bool {
     // Unconstrained, so that a task that has used up its cooperative budget still notices its deadline.
     let mut timer = pin!(task::unconstrained(sleep_until(runtime, at)));
     poll_fn(|context| {
-        // Catch the panic of a timer whose runtime has shut down. There is no other way to detect the shutdown.
+        // Catch the panic of a timer after its runtime has shut down. There is no other way to detect the shutdown.
         let polled = catch_unwind(AssertUnwindSafe(|| timer.as_mut().poll(context)));
         polled.map_or(Poll::Ready(false), |polled| polled.map(|()| true))
     })

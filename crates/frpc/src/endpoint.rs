@@ -551,7 +551,7 @@ impl Endpoint {
         self.offer.mounts.route(&mut session.mounted, packet, outbox)
     }
 
-    /// Routes a packet from a native frpc peer whose body begins with a prefix. The packet belongs to a call of the
+    /// Routes a packet from a native frpc peer if its body begins with a prefix. The packet belongs to a call of the
     /// dialling side: it is a reply if this end dialled, otherwise a request.
     #[cold]
     fn route_prefixed(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {

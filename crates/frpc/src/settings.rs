@@ -21,7 +21,7 @@ macro_rules! connection_setters {
     ($builder:ident, $log:expr) => {
         $crate::settings::forwarded_setters! { $builder:
             /// Sets which threads drive connections. Defaults to [`Workers::Caller`](crate::Workers::Caller), the tokio
-            /// runtime in which the server or channel is created.
+            /// runtime that creates the server or channel.
             workers(workers: $crate::Workers);
 
             /// Sets the I/O backend of connections. Defaults to [`IoBackend::default`](crate::IoBackend) for a server,

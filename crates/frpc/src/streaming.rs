@@ -112,7 +112,7 @@ pub(crate) struct ReturnSlot {
 }
 
 impl<M: Message> Streaming<M> {
-    /// Returns the cell in which a client stores the failure of sending requests.
+    /// Returns the cell where a client stores the failure of sending requests.
     pub(crate) fn failed(&self) -> Arc<OnceLock<Status>> {
         match &self.end {
             ReceiverEnd::Client(_, failed) => failed.clone(),

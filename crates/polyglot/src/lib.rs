@@ -1,4 +1,4 @@
-//! The Polyglot encoding, a binary format in which every value starts with a byte for its kind.
+//! The Polyglot encoding, a binary format. Every value starts with a byte for its kind.
 //!
 //! This crate encodes and decodes Rust values and is wire-compatible with the Go implementation. Input is untrusted: it
 //! never causes a panic, a stack overflow, or the allocation of more memory than the [limits](crate#limits) permit.

@@ -13,7 +13,7 @@ pub(crate) const CHANNELS: usize = 4;
 /// Number of concurrent calls per channel.
 const CALLS: usize = 6;
 
-/// Time after which a call counts as hung. It is longer than every deadline.
+/// A call that takes longer counts as hung. It is longer than every deadline.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The outcome of a call.

@@ -32,7 +32,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Creates a handle for a connection whose router is [`Replies`].
+    /// Creates a handle for a connection with [`Replies`] as its router.
     pub fn new(connection: Connection) -> Self {
         let table = connection.attachments().get_or_insert::<Table>();
         Self { connection, table }

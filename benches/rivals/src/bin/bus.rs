@@ -33,7 +33,7 @@ const ON_THEIR_WAY: usize = 8192;
 /// Number of messages read before a server is killed.
 const BEFORE_KILL: usize = 500;
 
-/// The time after which an absent bus is considered lost.
+/// An absent bus is considered lost after this time.
 const RESUME_MAX: Duration = Duration::from_secs(60);
 
 const PAYLOAD: Bytes = Bytes::from_static(&[b'x'; 32]);

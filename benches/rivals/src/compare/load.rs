@@ -52,7 +52,7 @@ pub(crate) struct LoadArguments {
     streams: Option<Way>,
 }
 
-/// Idle time before memory is measured, in which memory of bursts is released.
+/// Idle time before memory is measured, so that memory of bursts is released.
 const IDLE: Duration = Duration::from_secs(5);
 
 /// The results of a load.
@@ -65,9 +65,9 @@ pub(crate) struct Outcome {
     pub(crate) p99_us: f64,
     pub(crate) p999_us: f64,
     pub(crate) max_us: f64,
-    /// Connections on which no call completed within the window.
+    /// Connections without a completed call within the window.
     pub(crate) starved: usize,
-    /// Connections whose calls had not completed long after the window.
+    /// Connections with calls that had not completed long after the window.
     pub(crate) stuck: usize,
 }
 

@@ -12,7 +12,7 @@ use sections::{FIRST, SECTIONS, column, group_title};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The cells whose CPU time is charted: small and long messages, and streams.
+/// The cells with charted CPU time: small and long messages, and streams.
 const CHARTED: [&str; 4] = ["32 B, 1 in flight", "32 B, 10 in flight", "1 MiB, 10 in flight", "Streams to the client"];
 
 /// The data of a report.

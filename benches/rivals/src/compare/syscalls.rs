@@ -1,5 +1,5 @@
 //! Counts the system calls of a process in the kernel with `perf stat`. Counting adds a small cost to each system call,
-//! so it uses separate runs, whose times are not reported.
+//! so it uses separate runs. Their times are not reported.
 
 use nix::sys::signal::{Signal, kill};
 use nix::sys::stat::Mode;
@@ -20,7 +20,7 @@ pub(crate) struct Syscalls {
     pub(crate) writes: u64,
     /// Waits for sockets, and submissions to io_uring.
     pub(crate) waits: u64,
-    /// Calls by which threads wake or wait for each other.
+    /// Calls of threads to wake or wait for each other.
     pub(crate) wakes: u64,
 }
 

@@ -41,7 +41,7 @@ enum Role {
 
 #[derive(Args)]
 struct Options {
-    /// Number of rounds of the time measurement, in which the formats take turns.
+    /// Number of rounds of the time measurement. The formats take turns in each.
     #[arg(long, default_value_t = 21)]
     rounds: usize,
     /// Output folder of the page and its charts.
@@ -204,7 +204,7 @@ fn collect(case: &Case, operation: Operation, count: u64) -> Result<f64, BoxErro
 /// Duration of a time measurement.
 const RUN: Duration = Duration::from_millis(3);
 
-/// Returns the nanoseconds per operation for each case: medians over rounds, in which the cases take turns.
+/// Returns the nanoseconds per operation for each case: medians over rounds. The cases take turns in each round.
 fn time(cases: &[Case], rounds: usize) -> Vec<[f64; 2]> {
     // As many operations as fit into the duration.
     let fitting = |case: &Case, operation| {

@@ -24,7 +24,7 @@ pub(crate) trait Subject: Viewed + Sized {
     /// Number of iterations of the shorter run that counts instructions.
     const COUNT: u64;
 
-    /// The type with the same fields whose strings and bytes share memory.
+    /// The type with the same fields, and with strings and bytes that share memory.
     type Shared: Fields + Message + Default + PartialEq;
 
     /// The measured content.

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 /// The name of the page.
 pub(crate) const TEXT: &str = "formats.md";
 
-/// Packages whose versions the page lists.
+/// Packages that the page lists versions of.
 const PACKAGES: [&str; 8] =
     ["prost", "rkyv", "bitcode", "postcard", "rmp-serde", "serde_json", "simd-json", "sonic-rs"];
 
@@ -37,7 +37,7 @@ const METHOD: &str = "\
   the tables also contain times.
 ";
 
-/// The messages whose costs are charted.
+/// The messages with charted costs.
 const CHARTED: [&str; 2] = ["string", "order"];
 
 /// Returns the names and contents of the files.

@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
     steps: usize,
 }
 
-/// Messages after which a subscriber reports its position.
+/// Number of messages before a subscriber reports its position.
 const STEP: u64 = 1024;
 
 /// Maximum number of steps that a publisher is ahead of its slowest subscriber.

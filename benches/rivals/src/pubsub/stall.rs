@@ -27,7 +27,7 @@ const PACE: Duration = Duration::from_millis(5);
 const AT_ONCE: usize = 10;
 const LENGTH: usize = 1024;
 
-/// Unmeasured start of the run, in which buffers fill.
+/// Unmeasured start of the run, while buffers fill.
 const WARM_UP: Duration = Duration::from_secs(1);
 
 pub(crate) fn main(arguments: &Arguments) -> Result<(), BoxError> {

@@ -66,7 +66,7 @@ impl Router for Echo {
     }
 }
 
-/// A connection, and the channel by which its router reports completion.
+/// A connection, and the channel for its router's report of completion.
 #[derive(Debug)]
 pub struct Driven {
     connection: Connection,

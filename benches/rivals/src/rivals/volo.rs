@@ -69,7 +69,7 @@ async fn serve(setup: Setup, bound: Bound) -> Result<(), BoxError> {
     server.run(DefaultIncoming::from(listener)).await
 }
 
-/// Creates a client whose connections are opened by the first calls.
+/// Creates a client. The first calls open its connections.
 fn connect(address: SocketAddr) -> EchoServiceClient {
     EchoServiceClientBuilder::new("echo")
         .address(Address::from(address))

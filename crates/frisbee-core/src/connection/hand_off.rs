@@ -70,7 +70,7 @@ pub(crate) struct HandOffProgress {
     pub(crate) stage: Stage,
     /// Pending bytes up to and including the hand-off request or reply. Later packets are queued in the outbox.
     pub(crate) last: Outbox,
-    /// Time by which the hand-off reply must be received or sent.
+    /// Deadline for receiving or sending the hand-off reply.
     pub(crate) deadline: Option<Instant>,
     /// Whether the client has cancelled its hand-off request.
     pub(crate) is_abandoned: bool,

@@ -287,8 +287,8 @@ fn message_over_backplane_limit_is_rejected() {
     assert_eq!(text, "a message of 113 bytes exceeds the 100 bytes that the backplane accepts");
 }
 
-/// Creates a broker whose backplane records all frames, and a client that subscribes to all topics. Also returns the
-/// node through which a test delivers frames to the broker.
+/// Creates a broker with a backplane that records all frames, and a client that subscribes to all topics. Also returns
+/// the node through which a test delivers frames to the broker.
 fn noted(runtime: &Runtime) -> (RecordingBackplane, Broker, Member, Node) {
     let notes = RecordingBackplane::default();
     let broker = Broker::builder().backplane(notes.clone()).build();

@@ -134,7 +134,7 @@ async fn many_rings_transfer_with_or_without_spin() {
     both_ways(65_536, Duration::from_micros(20)).await;
 }
 
-/// Returns bytes in which no two parts are equal and none is all zeros.
+/// Returns bytes without two equal parts. No part is all zeros.
 fn unlike_bytes() -> Vec<u8> {
     let words = (1_u64..100_000).map(|at| at.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     words.flat_map(u64::to_be_bytes).collect()

@@ -41,14 +41,14 @@ pub enum Placement {
     /// The worker that drives the connection, if there is one. If a handler of the operation blocks the worker, the
     /// permission is revoked, and jobs of the operation move to the runtime.
     Home(Operation, PermissionHandle),
-    /// The tokio runtime in which the server was started or the client connected.
+    /// The tokio runtime that started the server or connected the client.
     Runtime,
 }
 
 /// Determines where and when handlers are polled.
 ///
-/// In each case, the tasks, timers and sockets that handlers create belong to the runtime in which the server was
-/// started or the client connected.
+/// In each case, the tasks, timers and sockets that handlers create belong to the runtime that started the server or
+/// connected the client.
 ///
 /// ```
 /// use frisbee::{Handlers, Operation, Policy};
@@ -77,8 +77,8 @@ pub enum Policy {
     /// millisecond each, or three polls of a pending handler did.
     #[default]
     Inline,
-    /// Spawns a task for each request in the runtime in which the server was started or the client connected. For
-    /// handlers that compute for a long time or call `block_in_place`.
+    /// Spawns a task for each request in the runtime that started the server or connected the client. For handlers that
+    /// compute for a long time or call `block_in_place`.
     Concurrent,
     /// Like [`Concurrent`](Self::Concurrent), but with a maximum number of concurrent handlers for each operation and
     /// connection. Further requests wait in order.

@@ -54,8 +54,8 @@ pub enum Workers {
     PerCore,
     /// The given number of threads, but at least one. Otherwise, this is like [`PerCore`](Self::PerCore).
     Threads(usize),
-    /// The runtime in which the server was started or the client connected. This is the default. If io_uring is
-    /// required, threads shared by the whole process are used instead, because a ring is bound to one thread.
+    /// The runtime that started the server or connected the client. This is the default. If io_uring is required,
+    /// threads shared by the whole process are used instead, because a ring is bound to one thread.
     #[default]
     Caller,
 }

@@ -69,8 +69,7 @@ pub struct HandOffAccepted {
 pub struct HandOffTarget(Owner);
 
 enum Owner {
-    /// Calls a function that spawns the owner's future in the runtime in which the server was started or the client
-    /// connected.
+    /// Calls a function that spawns the owner's future in the runtime that started the server or connected the client.
     Apart(Box<SpawnTask>),
     /// Runs a future in the task of the connection.
     Adapter(Box<dyn FnOnce(RawTransport) -> AdapterFuture + Send>),
@@ -82,9 +81,9 @@ type SpawnTask = dyn FnOnce(RawTransport, &Handle) + Send;
 pub(crate) type AdapterFuture = Pin<Box<dyn Future<Output = CloseReason> + Send>>;
 
 impl HandOffTarget {
-    /// Creates a target from a function. The function's future is spawned on the runtime in which the server was
-    /// started or the client connected, and the function itself is called in the context of this runtime. The task is
-    /// independent of the connection, and a shutdown of the server does not wait for it.
+    /// Creates a target from a function. The function's future is spawned on the runtime that started the server or
+    /// connected the client, and the function itself is called in the context of this runtime. The task is independent
+    /// of the connection, and a shutdown of the server does not wait for it.
     pub fn new<F>(take: impl FnOnce(RawTransport) -> F + Send + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,

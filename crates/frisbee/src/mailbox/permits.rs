@@ -15,9 +15,9 @@ use std::collections::BTreeMap;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
-/// Time after which an unused permit is revoked. A busy worker polls a woken task within this time. A task that is
-/// never polled blocks one permit for this time, once. `unpolled_task_delays_one_permit_once` measures the cost: 10 of
-/// the 16 000 calls of 1 ms that 16 permits serve in a second.
+/// How long a granted permit may remain unused before it is revoked. A busy worker polls a woken task within this time.
+/// A task that is never polled blocks one permit for this time, once. `unpolled_task_delays_one_permit_once` measures
+/// the cost: 10 of the 16 000 calls of 1 ms that 16 permits serve in a second.
 pub(crate) const GRANT_TIME: Duration = Duration::from_millis(10);
 
 /// Number of bits below the rank in a task's number. These bits keep up to 65 536 tasks of the same rank in order of

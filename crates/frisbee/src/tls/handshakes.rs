@@ -17,7 +17,7 @@ use tokio_rustls::server::TlsStream as Secured;
 /// How long the server waits for a rejected client to read the TLS alert.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Time after which a client that does not reply counts as silent. It is enough for two round trips around the world.
+/// A client that does not reply within this time counts as silent. It is enough for two round trips around the world.
 const ANSWER: Duration = Duration::from_millis(500);
 
 /// Handshakes of one caller, which the runtime ends early if the caller is silent while others wait.

@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::os::fd::BorrowedFd;
 use std::process;
 
-/// Minimum length in bytes of a body for which a separate head saves time. Slightly less than a fragment.
+/// Minimum body length in bytes for sending the head separately. Slightly less than a fragment.
 const LONG: usize = 60 * 1024;
 
 /// Minimum page size in bytes. The page sizes of all processors are multiples of this.

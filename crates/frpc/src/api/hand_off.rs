@@ -42,8 +42,8 @@ pub struct HandOff(Arc<Mutex<Option<HandOffTarget>>>);
 
 impl HandOff {
     /// Accepts the request. If the handler succeeds, `take` is called with the transport once the reply has been
-    /// written. The future that it returns is spawned as a detached task on the runtime in which the server was
-    /// started. If the handler fails, `take` is dropped.
+    /// written. The future that it returns is spawned as a detached task on the runtime that started the server. If the
+    /// handler fails, `take` is dropped.
     pub fn accept<F>(&self, take: impl FnOnce(RawTransport) -> F + Send + 'static)
     where
         F: Future<Output = ()> + Send + 'static,

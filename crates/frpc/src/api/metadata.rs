@@ -47,7 +47,7 @@ pub(crate) const MEMORY: usize = 208;
 /// assert_eq!(metadata.len(), 1);
 /// ```
 ///
-/// `Debug` output omits sensitive values: those of `authorization`, of cookies, of keys whose last word is `token`,
+/// `Debug` output omits sensitive values: values of `authorization`, of cookies, of keys with the last word `token`,
 /// `key` or `secret`, and of keys [marked](Self::mark_sensitive) as sensitive.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Metadata(Entries);

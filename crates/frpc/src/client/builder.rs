@@ -279,8 +279,8 @@ impl ChannelBuilder {
         self
     }
 
-    /// Sets the time after which a call without a reply is hedged: it is also sent to a second server, the first reply
-    /// is used, and the other attempt is cancelled. Applies only to unary calls of methods that the schema declares
+    /// Sets the time before a call without a reply is hedged: it is also sent to a second server, the first reply is
+    /// used, and the other attempt is cancelled. Applies only to unary calls of methods that the schema declares
     /// idempotent (`idempotency_level`), because both servers may run the call. Disabled by default.
     ///
     /// At most 2 % of these calls are hedged. Each hedge also takes one retry from the budget described at

@@ -99,7 +99,7 @@ pub(crate) struct ChannelShared {
     pub(crate) picker: Arc<dyn Picker>,
     /// Retry budget. Each successful call adds a tenth of a retry.
     pub(crate) retries: AttemptBudget<10>,
-    /// Time without a reply after which an idempotent call is also sent to a second server.
+    /// Time without a reply before an idempotent call is also sent to a second server.
     pub(crate) hedge_after: Option<Duration>,
     pub(crate) hedges: AttemptBudget<2>,
     /// Maximum number of attempts for an idempotent call.

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// Parameters for hedging a slow call.
 #[derive(Clone, Copy)]
 pub(crate) struct Hedge {
-    /// Time after which the call is also sent to a second server.
+    /// Time before the call is also sent to a second server.
     pub(crate) after: Duration,
     /// Whether the call tests whether its first server has recovered.
     pub(crate) is_probe: bool,

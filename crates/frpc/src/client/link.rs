@@ -44,7 +44,7 @@ pub struct Link {
     pub(crate) backward: bool,
     /// Maximum nesting depth accepted in the peer's messages.
     pub(crate) nesting: Nesting,
-    /// Configuration of which messages to compress, if the local peer supports compression.
+    /// Selects the messages to compress, if the local peer supports compression.
     pub(crate) compression: Option<Arc<CompressedMethods>>,
     decompresses: bool,
     /// Observers that are notified of individual calls.

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 /// allows more. Polls typically take 20 us plus at most the time of 32 more handlers.
 const LONG: Duration = Duration::from_millis(1);
 
-/// Number of consecutive long driver polls after which handlers are spawned as tasks. More than one, because the
-/// operating system may preempt the thread.
+/// Number of consecutive long driver polls before handlers are spawned as tasks. More than one, because the operating
+/// system may preempt the thread.
 const LONG_BATCHES_MAX: u32 = 3;
 
 /// Decides whether the handlers of a connection are polled inline by its driver or spawned as tasks, based on how long

@@ -69,7 +69,7 @@ impl Endpoint {
         }
     }
 
-    /// Records services for which the peer uses a wire layout that differs from the local one.
+    /// Records services that the peer calls in a wire layout other than the local one.
     #[cold]
     fn add_called(&self, session: &mut Session, called: Vec<PeerLayout>) {
         let ServiceOffer { table, mounts, .. } = &*self.offer;

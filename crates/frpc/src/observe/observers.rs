@@ -138,7 +138,7 @@ impl MethodObserver {
         self.start(CallStart { at: clock::now(), token, trace }, 0)
     }
 
-    /// Creates an observed call from one whose start has already been reported.
+    /// Creates an observed call. Its start has already been reported.
     pub(crate) fn start(&self, start: CallStart, request: u64) -> ObservedCall {
         ObservedCall { method_observer: self.clone(), start, request, is_over: false }
     }

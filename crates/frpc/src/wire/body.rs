@@ -77,7 +77,7 @@ pub(crate) struct DecodeOptions {
     pub(crate) decompresses: bool,
     /// Maximum length of a message in bytes that its method accepts.
     length_max: usize,
-    /// Length up to which a message needs no further check. It is at most `length_max`, so that one comparison suffices
+    /// Messages up to this length need no further check. It is at most `length_max`, so that one comparison suffices
     /// for most messages.
     unchecked_max: usize,
 }

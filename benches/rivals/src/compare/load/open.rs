@@ -55,7 +55,7 @@ impl Pacer {
                     let text = &mut texts[number % clients.len()];
                     text.advance();
                     let mut text = text.clone();
-                    // A client stays on the runtime on which it connected.
+                    // A client stays on the runtime that connected it.
                     let handle = &handles[number % clients.len() % handles.len()];
                     let (meter, counters, intended) = (meter.clone(), shared.clone(), due);
                     counters.flying.fetch_add(1, Ordering::Relaxed);

@@ -7,7 +7,7 @@ use crate::background::Bound;
 use crate::rivals::Rival;
 use crate::rivals::axum::Axum;
 
-/// axum, whose requests are pipelined.
+/// axum, with pipelined requests.
 #[derive(Debug)]
 pub struct AxumPipelined;
 

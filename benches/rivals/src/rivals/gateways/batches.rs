@@ -91,7 +91,7 @@ impl<D: Posted> Wire for Element<D> {
     }
 }
 
-/// Returns the objects of an array, whose strings contain no braces.
+/// Returns the objects of an array. Its strings must not contain braces.
 fn elements(array: &[u8]) -> impl Iterator<Item = &[u8]> {
     let (mut depth, mut begin) = (0, 0);
     array.iter().enumerate().filter_map(move |(at, byte)| {

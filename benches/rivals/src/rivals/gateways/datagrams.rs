@@ -19,7 +19,7 @@ use tokio::time::timeout;
 #[derive(Debug)]
 pub struct Datagrams;
 
-/// Time without a reply after which a datagram is retransmitted.
+/// Time without a reply before a datagram is retransmitted.
 const LOST: Duration = Duration::from_millis(200);
 
 /// Rate limit of datagrams per address, higher than the load.

@@ -158,7 +158,7 @@ struct Ring {
     put: &'static AtomicU64,
     taken: &'static AtomicU64,
     words: &'static [AtomicU64],
-    /// The position of this end, and the limit up to which it may proceed without a check.
+    /// The position of this end, and how far it may proceed without a check.
     at: u64,
     until: u64,
 }

@@ -24,12 +24,12 @@ use tokio::runtime::{EnterGuard, Handle, RuntimeFlavor};
 /// inline.
 const LONG: Duration = Duration::from_millis(1);
 
-/// Number of consecutive long polls after which a job moves from the worker to the runtime. More than one, because the
+/// Number of consecutive long polls before a job moves from the worker to the runtime. More than one, because the
 /// operating system may preempt a thread.
 const LONG_POLLS: u32 = 3;
 
-/// Duration of a single poll after which a job moves from the worker to the runtime, about the shortest that the
-/// watchdog detects.
+/// A job moves from the worker to the runtime after a single poll of this duration, which is about the shortest that
+/// the watchdog detects.
 const BLOCKED: Duration = Duration::from_millis(8);
 
 /// The worker or io_uring thread that drives a connection and can run its jobs.

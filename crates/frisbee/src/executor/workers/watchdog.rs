@@ -26,8 +26,8 @@ const INTERVAL: Duration = Duration::from_millis(4);
 /// Slightly less than the interval between checks. Time spent waiting for a processor is excluded.
 const HELD_UP_MIN: Duration = Duration::from_millis(3);
 
-/// Number of checks without activity after which the watchdog thread goes to sleep. Waking it takes a system call, so
-/// it stays awake for a while in case of occasional activity.
+/// Number of checks without activity before the watchdog thread goes to sleep. Waking it takes a system call, so it
+/// stays awake for a while in case of occasional activity.
 const QUIET_MAX: u32 = 25;
 
 /// Number of a worker's poll. If it is unchanged since the last check, the thread is still in the same poll.

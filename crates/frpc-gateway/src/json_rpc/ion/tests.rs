@@ -388,7 +388,7 @@ fn changed_messages_become_json_or_error() {
     assert!(read > 1000 && refused > 1000, "{read} {refused}");
 }
 
-/// Inputs for which a naive parser needs more than linear time.
+/// Inputs that take a naive parser more than linear time.
 #[test]
 fn large_ion_inputs_take_linear_time() {
     let limits = IonLimits { bytes: 64 << 20, depth: 202 };

@@ -458,7 +458,7 @@ async fn calls_that_were_not_processed_are_repeated() {
         Received::Call(_, stream, _) => reply(http2, stream, 1),
         Received::Reset(_) => Vec::new(),
     });
-    // Send a GOAWAY frame whose last stream id is 0.
+    // Send a GOAWAY frame with the last stream id 0.
     let going = serve_script(ServerConfig::default(), |http2, received| match received {
         Received::Call(0, ..) => vec![0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
         Received::Call(_, stream, _) => reply(http2, stream, 1),

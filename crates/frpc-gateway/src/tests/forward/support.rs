@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 /// Maximum time to wait for an event.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Returns a service of a schema below `examples`, whose operations are numbered from 10.
+/// Returns a service of a schema below `examples`. Its operations are numbered from 10.
 fn service(forward: &Forward, layout: &'static Layout, proto: &str) -> ForwardService {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(proto);
     let files = protox::compile([&path], path.parent()).expect("schema should compile");

@@ -29,9 +29,9 @@ impl<T: AsyncRead + AsyncWrite + Send> Io for T {}
 /// Keepalive: when to send a PING to a silent server, and when to consider it dead.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keepalive {
-    /// Time without input after which a PING is sent, if a call was sent since the last input.
+    /// Time without input before a PING is sent, if a call was sent since the last input.
     pub(crate) interval: Duration,
-    /// Timeout of the reply to the PING, after which the calls fail.
+    /// Timeout of the reply to the PING. The calls then fail.
     pub(crate) timeout: Duration,
 }
 
@@ -99,7 +99,7 @@ struct Reply {
     /// The response head, and whether it already contains the trailers, so that no messages follow.
     head: Option<(Head, bool)>,
     body: BytesMut,
-    /// Number of received bytes whose flow-control credit has not been returned to the server.
+    /// Number of received bytes that were not credited back to the server.
     uncredited: usize,
     tracker: EnvelopeTracker,
     end: Option<Result<Option<Head>, CallError>>,

@@ -13,7 +13,7 @@ async fn connected() -> (GrpcLinks, DuplexStream) {
     let connect = move || std::future::ready(here.lock().take().ok_or_else(|| io::ErrorKind::NotConnected.into()));
     let mut channel = crate::Channel::builder();
     let offer = channel.offer().expect("channel should offer no services");
-    // An empty SETTINGS frame, after which the client may open streams.
+    // An empty SETTINGS frame. The client may then open streams.
     server.write_all(b"\0\0\0\x04\0\0\0\0\0").await.expect("client should accept the SETTINGS frame");
     let named = GrpcServer::new("server", false, "server");
     (GrpcLinks::new(&channel.factory(&offer), KEEPALIVE, named, connect, None), server)

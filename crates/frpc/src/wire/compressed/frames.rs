@@ -22,7 +22,7 @@ const LEVEL: i32 = 1;
 /// Magic number of a zstd frame. Skippable frames and legacy formats have other numbers.
 const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
-/// Maximum message length in bytes for which a thread keeps its compression buffer. Longer messages free it.
+/// A thread keeps its compression buffer after messages of up to this length in bytes. Longer messages free it.
 const KEPT: usize = 64 * 1024;
 
 /// Compression state of a thread. It takes several hundred kilobytes and is reused for all messages.

@@ -6,7 +6,7 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
-/// Duration after which a test counts as stuck. On an emulated machine, one of them takes 20 seconds.
+/// A test that takes longer counts as stuck. On an emulated machine, one of them takes 20 seconds.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 fn runtime(threads: usize) -> Runtime {
