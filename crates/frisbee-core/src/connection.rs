@@ -347,7 +347,8 @@ impl Connection {
     /// Returns the number of received bytes that count as progress of the peer in reading. Always 0 at a server.
     #[inline]
     fn bytes_consumed(&self) -> u64 {
-        // A server stops reading while this client does not read. Bytes received from it show that it will read again.
+        // A server stops reading while its client does not read. At a client, received bytes therefore show that the
+        // server will read again.
         match self.role {
             Role::Client => self.received,
             Role::Server => 0,

@@ -242,8 +242,8 @@ impl Queue {
         if self.granted == 0 {
             return None;
         }
-        // Grants expire in the order of arrival, except for grants to tasks that were skipped before. An earlier expiry
-        // of such a grant is noticed together with the first one.
+        // Look only at the first grant, because grants usually expire in the order of arrival. If a task was skipped
+        // before, its grant may expire earlier, which is noticed when the first one expires.
         self.tasks
             .values()
             .find_map(|task| if let Waiting::Granted(at) = task { at.checked_add(GRANT_TIME) } else { None })

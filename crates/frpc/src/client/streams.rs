@@ -187,7 +187,7 @@ where
     };
     // Free the request now, so that a long-lived stream does not hold it in memory.
     drop(message);
-    // Has no effect with compat servers, which know that no further request follows.
+    // Has no effect on compat servers: they know from the method that no further request follows.
     sender.end();
     keep_link_alive(link, &connection, sender);
     Ok(Response::new(replies.of()))

@@ -253,7 +253,7 @@ pub(crate) fn read_headers(items: &[u8]) -> Result<Metadata, PrefixError> {
 /// Encodes a failure as the items of a TRAILERS packet. If they would exceed `max` bytes, omits metadata and details
 /// and truncates the text.
 pub(crate) fn trailers(status: &Status, refused: bool, max: usize) -> Vec<u8> {
-    /// Maximum length in bytes of the TRAILERS items other than metadata, details and text.
+    /// Maximum length in bytes of a TRAILERS packet without metadata, details and text.
     const AROUND: usize = 12;
     let with = |text: &str, whole: bool| {
         let mut items = Vec::new();

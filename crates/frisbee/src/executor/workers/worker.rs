@@ -151,7 +151,7 @@ pub(super) struct Core {
     name: String,
     /// Number of threads of the worker that are blocked.
     blocked: AtomicUsize,
-    /// Scheduler statistics of the active thread.
+    /// Reader of the active thread's scheduler statistics.
     clock: Mutex<watchdog::ThreadClock>,
 }
 

@@ -174,8 +174,8 @@ struct EncodedReplies {
 }
 
 enum ReplyState {
-    /// A task is opening the call. A task, because the server may wait for requests before it sends the response head,
-    /// while the caller may wait for the reply stream before it makes requests.
+    /// A separate task is opening the call. The caller cannot wait for this, because the server may wait for requests
+    /// before it sends the response head, while the caller may wait for the reply stream before it makes requests.
     Opening(AbortOnDrop<Result<(GrpcReplies, Arc<Link>), Status>>),
     /// Holding the link counts the stream as load of its server.
     Open {
