@@ -441,6 +441,16 @@ async fn tls_handshake_timeout_is_configurable() {
     assert_eq!(began.elapsed().as_secs(), 3);
 }
 
+#[tokio::test]
+async fn zero_tls_settings_fail_or_count_as_one() {
+    let authority = Authority::default();
+    let tls = authority.server().handshake_timeout(Duration::ZERO);
+    let error = Server::builder().tls(tls).build().map(drop).expect_err("zero should be rejected");
+    assert_eq!(error.to_string(), "invalid setting: handshake_timeout = 0ns: must be greater than zero");
+    let address = serve(&authority.server().handshakes_max(0)).await;
+    connect(address, &authority.client()).await.unwrap();
+}
+
 #[tokio::test(start_paused = true)]
 async fn client_waits_at_handshake_limit() {
     let authority = Authority::default();

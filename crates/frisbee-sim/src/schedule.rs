@@ -168,19 +168,20 @@ impl Faults {
     }
 
     /// Sets the maximum time until a fault begins, after [`World::inject`](crate::World::inject) or after the occasion
-    /// that triggers it.
+    /// that triggers it. With zero, faults begin at once.
     pub fn within(self, time: Duration) -> Self {
         self.set(|drawn| drawn.within = time)
     }
 
-    /// Sets the maximum duration of a random fault.
+    /// Sets the maximum duration of a random fault. With zero, faults end at once.
     pub fn lasting(self, longest: Duration) -> Self {
         self.set(|drawn| drawn.longest = longest)
     }
 
     /// Sets the range of occasions that can trigger the faults of a schedule created with [`upon`](Self::upon). Each
     /// fault randomly chooses one of the first `occasions` occasions. Defaults to the number of faults. Use a large
-    /// number for events that occur often, such as writes, because otherwise all faults occur near the start.
+    /// number for events that occur often, such as writes, because otherwise all faults occur near the start. Zero counts
+    /// as one.
     pub fn among(self, occasions: u64) -> Self {
         self.set(|drawn| drawn.among = occasions)
     }

@@ -167,3 +167,22 @@ fn crash_during_sync_keeps_first_value() {
     });
     assert_eq!(struck.load(Ordering::Relaxed), 60, "each seed should run twice");
 }
+
+/// Zero limits of random faults: the first occasion triggers each fault, which begins and ends at once.
+#[test]
+fn zero_limits_of_random_faults_strike_at_once() {
+    sim(1, |world| async move {
+        let crashes = Faults::upon("elected", 2).kinds([FaultKind::Crash]);
+        world.inject(crashes.within(Duration::ZERO).lasting(Duration::ZERO).among(0));
+        let starts = Arc::new(AtomicU64::new(0));
+        let counted = starts.clone();
+        world.node("a").start(move |_| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            std::future::pending()
+        });
+        sleep(SOON).await;
+        world.occasion("elected", "a");
+        sleep(Duration::from_millis(1)).await;
+        assert!(world.node("a").is_up() && starts.load(Ordering::Relaxed) > 1);
+    });
+}

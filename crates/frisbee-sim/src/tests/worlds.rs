@@ -392,3 +392,17 @@ fn dial_without_acceptor_is_refused() {
         }
     });
 }
+
+#[test]
+fn zero_settings_of_simulation_panic() {
+    let setters: [(&str, fn()); 3] = [
+        ("time_max", || drop(Sim::new().time_max(Duration::ZERO))),
+        ("bandwidth", || _ = Cable::default().bandwidth(0)),
+        ("capacity", || _ = Cable::default().capacity(0)),
+    ];
+    for (name, set) in setters {
+        let panic = std::panic::catch_unwind(set).expect_err(name);
+        let text = panic.downcast_ref::<&str>().expect("panic should have a fixed text");
+        assert!(text.starts_with(&format!("{name} should be above zero")), "{text}");
+    }
+}
