@@ -56,9 +56,9 @@ pub struct Outbox {
     bulk: LargeBodies,
     /// Number of pending bytes in large bodies, including those of long packets in [`Fragments`].
     bulk_len: usize,
-    /// Number of channels on which the peer accepts fragments.
+    /// Number of channels that the peer accepts fragments on.
     channels: u8,
-    /// Last packet of the outbox, to which messages of the same stream may be added.
+    /// Last packet of the outbox. Messages of the same stream may be added to it.
     tail: LastPacket,
 }
 
@@ -207,7 +207,7 @@ impl Outbox {
         self.buffer.len().wrapping_sub(self.written).wrapping_add(self.bulk_len)
     }
 
-    /// Returns the number of pending bytes in large bodies, whose memory may be shared with other owners.
+    /// Returns the number of pending bytes in large bodies. Their memory may be shared with other owners.
     #[inline]
     pub fn shared_len(&self) -> usize {
         self.bulk_len
@@ -248,7 +248,7 @@ impl Outbox {
         self.push(packet.id, packet.operation, &packet.body)
     }
 
-    /// Starts a packet whose body is written directly into the outbox.
+    /// Starts a packet. Its body is written directly into the outbox.
     ///
     /// The packet must be completed by [`PacketWriter::finish`]. Dropping the writer removes the packet.
     #[inline(always)]
@@ -258,7 +258,7 @@ impl Outbox {
         PacketWriter { outbox: self, body, bulk_start, is_joining: false }
     }
 
-    /// Appends a header whose length is not yet known. Returns the offset of the body in the buffer.
+    /// Appends a header without the length, which is not known yet. Returns the offset of the body in the buffer.
     #[inline(always)]
     fn begin(&mut self, id: PacketId, operation: Operation) -> usize {
         let header = Header { id, operation, length: 0 }.encode(self.form);
@@ -380,8 +380,8 @@ impl Outbox {
         if self.bulk.is_unused() { self.buffer.get(self.written..) } else { None }
     }
 
-    /// Removes the first `count` pending bytes, which have been written. Takes back [staged](Self::stage) fragments of
-    /// which no byte was written. `count` is 0 if the write was blocked.
+    /// Removes the first `count` pending bytes, which have been written. Takes back completely unwritten
+    /// [staged](Self::stage) fragments. `count` is 0 if the write was blocked.
     ///
     /// # Panics
     /// If `count` exceeds the number of pending bytes.
@@ -452,7 +452,7 @@ impl Outbox {
         all.into()
     }
 
-    /// Frees the buffers of an empty outbox whose connection is idle.
+    /// Frees the buffers of an empty outbox when its connection is idle.
     pub fn release(&mut self) {
         if self.is_empty() {
             self.tail = LastPacket::default();
@@ -529,7 +529,7 @@ impl PacketWriter<'_> {
         self.outbox.room
     }
 
-    /// Returns the buffer to which encoders append the body. Bytes already in the buffer must not be changed.
+    /// Returns the buffer that encoders append the body to. Bytes already in the buffer must not be changed.
     #[inline]
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.outbox.buffer

@@ -10,17 +10,17 @@
 use super::{Outbox, PacketWriter};
 use crate::{Header, Operation, PacketId};
 
-/// Minimum size in bytes of a message that gets a packet of its own, because the overhead of its header is negligible.
+/// Minimum size in bytes of a message that gets a separate packet, because the overhead of its header is negligible.
 const ALONE_MIN: usize = 4 * 1024;
 
 /// Maximum body size of a batch in bytes: about half of the peer's read size, so that a batch usually arrives in a
 /// single read.
 const BATCH_MAX: u32 = 32 * 1024;
 
-/// Minimum message length whose encoding takes more than one byte.
+/// Minimum message length that takes more than one byte to encode.
 pub(super) const SHORT_MAX: usize = 0x80;
 
-/// Maximum number of bytes by which a short message enlarges a batch, including two bytes for the length of the first
+/// Maximum number of bytes that a short message adds to a batch, including two bytes for the length of the first
 /// message.
 const SHORT_ROOM: u32 = SHORT_MAX as u32 + 2;
 
@@ -39,7 +39,7 @@ pub(super) struct LastPacket {
 }
 
 impl Default for LastPacket {
-    /// Creates a value for an outbox whose last packet accepts no messages.
+    /// Creates a value for an outbox with a last packet that accepts no messages.
     fn default() -> Self {
         Self { id: PacketId(0), is_batch: false, body: 0, end: u32::MAX, end_max: 0 }
     }

@@ -1,4 +1,4 @@
-//! Connections and their routers, as subjects of the watchdog's reports.
+//! Connections and their routers, as the watchdog reports them.
 
 use crate::connection::blocked::report_later;
 use crate::executor::workers::watchdog::Blocked;

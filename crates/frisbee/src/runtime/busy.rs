@@ -9,14 +9,14 @@ pub(crate) struct BusyPoll(Option<Box<PollWindow>>);
 
 #[derive(Debug)]
 struct PollWindow {
-    /// Time for which the driver keeps polling after an event.
+    /// How long the driver keeps polling after an event.
     time: Duration,
     /// Time at which busy polling ends unless another event occurs.
     until: Option<Instant>,
 }
 
 impl BusyPoll {
-    /// Creates a policy under which a driver polls for `time` after an event. Zero disables busy polling.
+    /// Creates a policy of polling for `time` after an event. Zero disables busy polling.
     pub(crate) fn new(time: Duration) -> Self {
         Self((!time.is_zero()).then(|| Box::new(PollWindow { time: time.min(NEVER), until: None })))
     }

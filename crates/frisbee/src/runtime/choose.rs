@@ -18,7 +18,7 @@ pub enum IoBackend {
     /// Connections use tokio's sockets.
     Tokio,
     /// Connections use io_uring if it is available and faster, and tokio's sockets otherwise. It is faster for servers
-    /// with threads of their own. If it is not available, the reason is logged once.
+    /// with their own threads. If it is not available, the reason is logged once.
     Auto,
     /// Connections use io_uring, and starting fails if it is not available. This requires Linux 6.1, the feature
     /// `uring`, and permission to use io_uring, which many container runtimes deny.

@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 /// a second.
 pub(crate) const SILENT_MAX: usize = 4096;
 
-/// Fraction of the pending connections that are evicted when the process has no file descriptors left, as a divisor.
-/// Accepting pauses for some milliseconds afterwards, during which few clients connect.
+/// Fraction of the pending connections (1/8) that are evicted when the process has no file descriptors left. Accepting
+/// pauses for some milliseconds afterwards, during which few clients connect.
 const PART: usize = 8;
 
 /// Age below which pending connections are not evicted. After a restart, thousands of clients may connect at once, and
@@ -30,7 +30,7 @@ const GRACE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct HandshakeLimiter {
     max: usize,
-    /// Protocol adapters for connections whose first bytes are not a packet header.
+    /// Protocol adapters for connections that do not start with a packet header.
     pub(crate) adapters: ProtocolAdapters,
     inner: Mutex<Inner>,
 }
@@ -91,7 +91,7 @@ impl Inner {
     }
 }
 
-/// Handle through which an evicted handshake is closed.
+/// Handle for closing an evicted handshake.
 #[derive(Clone, Debug)]
 enum Pending {
     /// A connection that is waiting for its first packet header.
@@ -162,7 +162,7 @@ impl HandshakeLimiter {
         let surplus = inner.by_number.len().saturating_sub(list.max);
         let evicted: Vec<_> = (0..surplus).map_while(|_| inner.evict(since)).collect();
         drop(inner);
-        // Expire the handshakes without the lock, because this wakes tasks and a waker may run arbitrary code.
+        // Expire the handshakes outside of the lock, because this wakes tasks and a waker may run arbitrary code.
         evicted.into_iter().for_each(Pending::expire);
         PendingHandshake { list: list.clone(), number, allowed }
     }

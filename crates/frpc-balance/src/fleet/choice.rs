@@ -33,7 +33,7 @@ const EJECTED_MAX_PERCENT: usize = 30;
 /// Percentage of the local zone's weight that must be available for all calls to stay in the zone.
 const NEAR_PERCENT: f64 = 70.0;
 
-/// Number of parts into which all calls are divided when some of them go to other zones.
+/// All calls are divided into this many parts when some of them go to other zones.
 const SPILL_PARTS: u64 = 256;
 
 /// Interval, in calls, at which a call ignores the load reports and chooses among random servers. The estimate of each

@@ -1,5 +1,5 @@
-//! Calls of a connection on the fast path. If a handler is ready immediately, its response is appended to earlier ones,
-//! without a buffer of its own.
+//! Calls of a connection on the fast path. If a handler is ready immediately, its response is appended directly to
+//! earlier ones, without a separate buffer.
 
 use super::answer::{Answer, JSON};
 use super::written::{self, OpenResponse};

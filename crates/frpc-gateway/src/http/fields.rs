@@ -16,7 +16,7 @@ const NAME_MAX: usize = 30;
 pub(crate) struct KnownFields<'a> {
     pub(crate) host: Option<&'a [u8]>,
     pub(crate) origin: Option<&'a [u8]>,
-    /// `sec-fetch-site`, in which a browser states how the requesting page relates to the server.
+    /// `sec-fetch-site`, a browser's statement of how the requesting page relates to the server.
     pub(crate) site: Option<&'a [u8]>,
     #[cfg(feature = "mcp")]
     pub(crate) accept: Option<Cow<'a, [u8]>>,
@@ -96,7 +96,7 @@ impl<'a> KnownFields<'a> {
         }
     }
 
-    /// Adds a line of a field whose lines together form a list (RFC 9110, section 5.3).
+    /// Adds a line of a list field. All lines of the field form one list (RFC 9110, section 5.3).
     fn add_list(&mut self, name: &[u8], value: &'a [u8]) {
         let list = match name {
             b"content-encoding" => &mut self.content_encoding,
@@ -223,7 +223,7 @@ impl InvalidField {
 }
 
 /// Converts the fields of a request to metadata. Text values with the same name are joined by commas, and cookies by
-/// semicolons (RFC 9113, section 8.2.3). Like in gRPC, binary values with the same name stay separate, and a field may
+/// semicolons (RFC 9113, section 8.2.3). As in gRPC, binary values with the same name stay separate, and a field may
 /// contain several, separated by commas.
 ///
 /// # Errors
@@ -277,8 +277,8 @@ pub(crate) fn metadata<'a>(
     Ok(metadata)
 }
 
-/// Converts metadata to response header fields whose names begin with `prefix`. Omits fields that are reserved for HTTP
-/// or the protocol.
+/// Converts metadata to response header fields. Their names begin with `prefix`. Omits fields that are reserved for
+/// HTTP or the protocol.
 pub(crate) fn fields(metadata: &Metadata, prefix: &str) -> Vec<(String, String)> {
     let mut fields = Vec::with_capacity(metadata.len());
     for (key, value) in metadata.iter() {

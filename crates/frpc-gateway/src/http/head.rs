@@ -28,7 +28,7 @@ pub(crate) struct Head<'h, 'b> {
     pub(crate) framing: BodyFraming,
 }
 
-/// Method by which the end of a request body is determined.
+/// How the end of a request body is determined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum BodyFraming {
     Length(u64),

@@ -31,7 +31,7 @@ impl Metrics {
 
 impl Http {
     /// Serves `/metrics` in the Prometheus text format: the values of `counters`, the figures of channels and topics
-    /// known to them (`Counters::show_topics`), and those of the server's connections. To count the calls of this
+    /// known to them (`Counters::show_topics`), and the figures of the server's connections. To count the calls of this
     /// server, pass the counters to the server too:
     ///
     /// ```
@@ -51,7 +51,7 @@ impl Http {
     }
 
     /// Reports the connections of this server on the [`metrics`](Self::metrics) page, with the label `server`, instead
-    /// of those of the server that serves the page. Intended for a page on a separate port. May be called for several
+    /// of the connections of the server that serves the page. For a page on a separate port. May be called for several
     /// servers.
     ///
     /// ```

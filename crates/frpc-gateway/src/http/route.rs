@@ -6,7 +6,7 @@ use crate::connect::unary::{ACCEPTED, Format};
 use crate::{Gateway, Http};
 use frpc::{AdapterContext, AdapterMethod, CallKind};
 
-/// Parts of a request head by which the protocol and the method are selected.
+/// Parts of a request head that select the protocol and the method.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestHead<'a> {
     pub(crate) method: &'a str,
@@ -25,7 +25,7 @@ pub(crate) enum Protocol {
     Grpc(Format),
     /// gRPC-Web, which sends the trailers at the end of the body.
     Web(Format),
-    /// gRPC-Web whose body is encoded in base64.
+    /// gRPC-Web with a body in base64.
     WebText(Format),
 }
 

@@ -1,4 +1,4 @@
-//! Handler of requests whose bodies are received and sent in chunks.
+//! Handler of requests with bodies that are received and sent in chunks.
 
 use super::answer::{self, Answer};
 use super::exchange::Exchange;
@@ -170,7 +170,7 @@ impl Service {
                 Ok(context) => context,
                 Err(answer) => return (respond(answer), true),
             };
-            // Reading is not paused for this client, because the other clients share the connection.
+            // Do not pause reading for this client, because other clients share the connection.
             if context.is_throttled() {
                 return (respond(Answer::refusal(429, "too many useless requests")), true);
             }
@@ -241,7 +241,7 @@ impl Service {
         response
     }
 
-    /// Handles a request whose host and origin were accepted.
+    /// Handles a request after its host and origin were accepted.
     async fn admitted(
         &self,
         http: &Http,

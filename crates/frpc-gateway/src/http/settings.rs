@@ -106,8 +106,8 @@ impl Http {
     /// Admits requests that call the server by this name, in addition to `localhost`, loopback addresses, and the local
     /// address of the connection. Ports are not compared.
     ///
-    /// Without this check, a foreign page whose name resolves to the server's address could call the server from the
-    /// browser of any user who can reach it.
+    /// Without this check, a foreign page with a name that resolves to the server's address could call the server from
+    /// the browser of any user who can reach it.
     pub fn host(mut self, name: impl Into<String>) -> Self {
         let name = name.into();
         self.locks.hosts.push(without_port(&name).unwrap_or(&name).to_owned());

@@ -42,7 +42,7 @@ pub(crate) fn parse(
         }
         _ => Answer::refusal(400, refusal.text()),
     })?;
-    // Reject the token instead of ignoring it: calls in native frames have metadata of their own.
+    // Reject the token instead of ignoring it: calls in native frames have their own metadata.
     if upgrade.subprotocol == Subprotocol::Frames && metadata.get(fields::AUTHORIZATION).is_some() {
         return Err(Answer::refusal(
             400,

@@ -57,8 +57,8 @@ fn put_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     }
 }
 
-/// A response with status 200 that is written before its length is known, so that the body need not be copied. The
-/// number of digits of `content-length` is guessed from the previous response.
+/// A response with status 200 that is written before its length is known, so that the body is not copied. The number of
+/// digits of `content-length` is guessed from the previous response.
 #[derive(Debug)]
 pub(crate) struct OpenResponse {
     start: usize,
@@ -88,7 +88,7 @@ impl OpenResponse {
     }
 
     /// Completes the response after the caller has appended the body, by writing the body's length into
-    /// `content-length`. Returns the number of digits, for which the next response can reserve space.
+    /// `content-length`. Returns the number of digits, so that the next response can reserve space for them.
     pub(crate) fn end(self, out: &mut Vec<u8>, fields: &ExtraFields, options: ResponseOptions<'_>) -> usize {
         let ResponseOptions { pass, is_last, .. } = options;
         let Self { length, content, .. } = self;

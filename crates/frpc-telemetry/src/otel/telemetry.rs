@@ -121,8 +121,8 @@ impl Observer for Telemetry {
         {
             *trace = Some(active);
         }
-        // `is_chosen` need not know the side of the call. It follows the decision of a local context. It follows that
-        // of a remote context, which a client has sent, only with `trust_peers`.
+        // `is_chosen` need not know the side of the call. It follows the decision of a local context. It follows the
+        // decision of a remote context, which a client has sent, only with `trust_peers`.
         let tracer = self.tracer.as_ref().filter(|_| self.sampling.is_chosen(trace.as_ref()));
         let span = match tracer {
             Some(tracer) => Some(begin(tracer, about, None, trace)),

@@ -10,7 +10,8 @@ use frisbee_core::{PeerKind, Role};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-/// State of the GOING_AWAY exchange, by which a server announces that it will close the connection once it is idle.
+/// State of the GOING_AWAY exchange. With GOING_AWAY, a server announces that it will close the connection once it is
+/// idle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum GoingAway {
     Unsaid,

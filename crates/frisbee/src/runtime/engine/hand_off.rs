@@ -133,7 +133,7 @@ impl<R: Router> Engine<R> {
     /// has been received.
     #[cold]
     pub(super) fn leave(&mut self, take_over: HandOffTarget) {
-        // Take the handles' packets, which must be written before the new owner writes to the transport.
+        // Take the handles' packets now, because they must be written before the new owner writes to the transport.
         if !self.messages_are_held {
             self.handle.collect(self.core.outbox());
         }

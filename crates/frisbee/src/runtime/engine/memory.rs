@@ -8,8 +8,8 @@ use crate::mailbox::Order;
 use crate::{CloseReason, Operation, PacketId, PeerKind, Routed, Router};
 use frisbee_core::{Role, StreamSignal};
 
-/// Maximum number of bytes by which a body may exceed its caller's memory share while unread replies use up the share.
-/// Equal to one read.
+/// Maximum excess of a body over its caller's memory share, in bytes, while unread replies use up the share. Equal to
+/// one read.
 const ONE_READ: usize = READ_BUFFER / 2;
 
 impl<R: Router> Engine<R> {
@@ -41,7 +41,7 @@ impl<R: Router> Engine<R> {
     #[cold]
     pub(super) fn release_body(&mut self) {
         let account = &self.handle.0.mailbox.account;
-        // Packets whose other fragments are still to be received keep their memory.
+        // Packets with missing fragments keep their memory.
         let held = self.core.buffered().min(self.body_charge);
         account.release(self.body_charge - held);
         self.body_charge = held;
@@ -76,8 +76,8 @@ impl<R: Router> Engine<R> {
         Ok(())
     }
 
-    /// Ends a stream whose message was discarded. If `may_open` is set, the message may have opened the stream, and the
-    /// stream is refused.
+    /// Ends a stream because its message was discarded. If `may_open` is set, the message may have opened the stream,
+    /// and the stream is refused.
     fn reject_stream_body(&mut self, id: PacketId, may_open: bool) {
         let inner = self.handle.0.mailbox.lock();
         let native = inner.peer.hello().is_some();

@@ -9,7 +9,7 @@ use frisbee_core::{BatchSize, StreamSignal, extension};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Reset reason of a stream whose peer exceeded the stream's memory or credit.
+/// Reset reason of a stream if its peer exceeded the stream's memory or credit.
 pub(super) const NO_ROOM: &str = "the memory limit for unread messages of the stream is reached";
 
 impl<R: Router> Engine<R> {
@@ -29,7 +29,8 @@ impl<R: Router> Engine<R> {
         let inner = self.handle.0.mailbox.lock();
         let native = inner.peer.hello().is_some();
         if let Some(stream) = inner.streams.get(id).cloned() {
-            // Release the lock, because the message may wake the reader, whose first action may be to lock the mailbox.
+            // Release the lock, because the message may wake the reader, and the reader may immediately lock the
+            // mailbox.
             drop(inner);
             let signal = if body.is_empty() && !native {
                 stream.handle_close();
@@ -87,8 +88,8 @@ impl<R: Router> Engine<R> {
     /// Returns whether a packet opens a new stream. No stream with its id may be open. Call this exactly once for each
     /// such packet, in the order of arrival.
     pub(super) fn opens_stream(&mut self, id: PacketId, body: &Bytes, native: bool) -> bool {
-        // A close opens no stream, nor does a message whose sender did not know yet that this end has closed the
-        // stream. A Go client uses several id counters and may reuse an id immediately.
+        // Neither a close nor a late message opens a stream. A message is late if its sender did not know yet that this
+        // end has closed the stream. A Go client uses several id counters and may reuse an id immediately.
         !body.is_empty() && (!native || self.openings.handle(id))
     }
 
@@ -97,7 +98,8 @@ impl<R: Router> Engine<R> {
         let mut inner = self.handle.0.mailbox.lock();
         let native = inner.peer.hello().is_some();
         // A stream that is opened and closed in a loop counts until its last handle is dropped. Permit as many further
-        // streams whose handles are about to be dropped, so that a peer within the limit is not refused at random.
+        // streams, because their handles are about to be dropped. Otherwise, a peer within the limit would be refused
+        // at random.
         let peer_streams = self.handle.0.peer_streams.load(Ordering::Relaxed);
         let most = self.handle.0.streams_max;
         let is_full = inner.streams.opened_by_peer() >= most as usize || peer_streams >= most.saturating_mul(2);
@@ -111,8 +113,8 @@ impl<R: Router> Engine<R> {
         }
         let shared = Arc::new(self.handle.0.stream(id, &inner.peer, false));
         if !inner.streams.enter_opened_by_peer(shared.clone()) {
-            // Both ends have opened a stream with this id: this end opened its stream while the opening of the peer,
-            // which does not support the protocol extension, was deferred.
+            // Both ends have opened a stream with this id. This can happen with a peer without the protocol extension,
+            // if this end opens its stream while the peer's opening is deferred.
             drop(inner);
             return self.handle_stream(id, body);
         }
@@ -166,7 +168,7 @@ mod tests {
         }
     }
 
-    /// A server's connection whose driver polls are executed by the test step by step.
+    /// A server's connection that the test drives step by step.
     struct Driven {
         engine: Engine<Streams>,
         router: Arc<Streams>,

@@ -10,8 +10,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// Time for which a closed connection waits for the peer to close its half. If the socket were closed earlier, the
-/// connection could be reset and the last bytes lost.
+/// How long a closed connection waits for the peer to close its half. If the socket were closed earlier, the connection
+/// could be reset and the last bytes lost.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// Like [`LINGER`], but for a peer that has acknowledged the shutdown. Such a peer closes the connection once it has

@@ -27,7 +27,7 @@ impl Router for Sink {
     }
 }
 
-/// A client connection whose driver the test polls, with the peer's end.
+/// A client connection that the test drives, and the peer's end.
 struct DrivenClient {
     running: DriveFuture<DuplexStream, Sink, TokioTimer>,
     handle: Connection,

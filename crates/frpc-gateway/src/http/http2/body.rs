@@ -26,10 +26,10 @@ struct Body {
     arrived: GrowingBody,
     length: u64,
     end: Option<BodyEnd>,
-    /// Number of bytes that the reader has consumed since the last poll, and whose flow-control credit has not been
-    /// returned.
+    /// Number of bytes that the reader has consumed since the last poll, without their flow-control credit returned
+    /// yet.
     consumed: usize,
-    /// Number of bytes at the start of the body whose flow-control credit has been returned.
+    /// Number of bytes at the start of the body with flow-control credit already returned.
     credited: usize,
     reader: Option<Waker>,
     /// Whether the reader was dropped. Further parts of the body are then discarded.
@@ -48,7 +48,7 @@ pub(super) enum BodyEnd {
 pub(crate) struct RequestBody(Arc<StreamLink>);
 
 impl StreamLink {
-    /// Creates a stream and the reader of its request body. `arrived` is the part received so far, whose flow-control
+    /// Creates a stream and the reader of its request body. `arrived` is the part received so far. Its flow-control
     /// credit was already returned. `length` is the declared length, or 0 if unknown.
     pub(super) fn new(
         mailbox: &Arc<Mailbox<StreamEvent>>,
@@ -144,7 +144,7 @@ impl RequestBody {
 impl Drop for RequestBody {
     fn drop(&mut self) {
         let mut body = self.0.body.lock();
-        // The window is not returned from now on, so the client stops sending.
+        // The window is no longer returned, so the client stops sending.
         body.is_abandoned = true;
         body.arrived.clear();
     }

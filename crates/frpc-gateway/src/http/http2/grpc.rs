@@ -51,7 +51,7 @@ pub(super) struct RecentCall {
     options: CallOptions,
 }
 
-/// State of a unary gRPC call whose request is being received.
+/// State of a unary gRPC call while its request is being received.
 pub(super) struct UnaryCall {
     callee: usize,
     options: CallOptions,
@@ -282,7 +282,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Rejects a call whose request has trailers.
+    /// Rejects a call because its request has trailers.
     pub(super) fn refuse_trailers(&mut self, key: StreamKey, trailers: HeaderMap) {
         let Some(StreamState::Unary(call)) = self.streams.get_mut(key) else { return };
         let protocol = call.options.protocol;
@@ -291,7 +291,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Starts a call whose request was completely received.
+    /// Starts a call after its request was completely received.
     pub(super) fn call(&mut self, key: StreamKey, batch: &mut AdapterBatch<'a>) {
         let Some(StreamState::Unary(mut call)) = self.streams.remove(key) else { return };
         let (options, timeout) = (call.reply_options(), call.timeout(self.now));
@@ -338,7 +338,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Sends the response of a call whose handler has completed.
+    /// Sends the response of a call after its handler has completed.
     pub(super) fn finish_call(&mut self, key: StreamKey, result: Result<frpc::Response<Bytes>, Status>) {
         if let Some(StreamState::Called(_, options)) = self.streams.remove(key) {
             self.answer_call(key, options, result);
@@ -397,7 +397,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Converts unary calls whose message did not arrive within [`GRACE`] to [`ServedStream`]s, because unary calls
+    /// Converts unary calls to [`ServedStream`]s if their message did not arrive within [`GRACE`], because unary calls
     /// have no timeouts.
     pub(super) fn serve_incomplete(&mut self) {
         let varies = self.varies();

@@ -25,7 +25,7 @@ pub(super) type Answering = Pin<Box<dyn Future<Output = Response<Reply>> + Send>
 /// Minimum size in bytes of a response body that is queued instead of being copied into the output.
 const COPIED_MAX: usize = 16 * 1024;
 
-/// A request whose response is pending or being sent.
+/// A request with a response that is pending or being sent.
 pub(super) struct ServedStream {
     link: Arc<StreamLink>,
     waker: Waker,
@@ -120,7 +120,7 @@ fn send_response(
     let (parts, reply) = response.into_parts();
     let mut head = Head::response(parts.status.as_u16());
     put_fields(&mut head, &parts.headers);
-    // Omit the date, like gRPC servers do.
+    // Omit the date, as gRPC servers do.
     if !head.get("content-type").is_some_and(|content_type| content_type.starts_with(b"application/grpc+")) {
         let mut date = Vec::new();
         date::put(&mut date, now);
