@@ -13,7 +13,7 @@ pub(crate) use loom::sync::{
     atomic::{AtomicBool, AtomicIsize, AtomicUsize, fence},
 };
 
-/// A mutex that cannot be poisoned, like that of parking_lot.
+/// A mutex that cannot be poisoned, like parking_lot's.
 #[cfg(frisbee_loom)]
 #[derive(Debug)]
 pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);

@@ -347,7 +347,7 @@ impl ClientTls {
         *self.current.write() = ClientSettings { config: certificate_request::noting(config), servers: None };
     }
 
-    /// Performs the TLS handshake with a server. The server's certificate must be valid for `name`. Returns a
+    /// Performs the TLS handshake with a server. The server's certificate must be valid for `server_name`. Returns a
     /// transport, so that another layer such as WebSocket can be placed between TLS and frisbee.
     ///
     /// # Errors

@@ -61,8 +61,8 @@ impl Console {
             && (self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name)) || (is_near() && is_local()))
     }
 
-    /// Returns whether a request was made by the console page: the page is served to its sender, and its origin equals
-    /// its host.
+    /// Returns whether a request was made by the console page: the client may use the console, and the request's origin
+    /// equals the host.
     pub(crate) fn is_own(&self, known: &KnownFields<'_>, peer: Option<SocketAddr>) -> bool {
         let Some((host, name)) = named(known) else { return false };
         let origin = known.origin.and_then(|origin| std::str::from_utf8(origin).ok()).unwrap_or_default();

@@ -277,7 +277,7 @@ pub(crate) fn metadata<'a>(
     Ok(metadata)
 }
 
-/// Converts metadata to response header fields. Their names begin with `prefix`. Omits fields that are reserved for
+/// Converts metadata to response header fields with names that begin with `prefix`. Omits fields that are reserved for
 /// HTTP or the protocol.
 pub(crate) fn fields(metadata: &Metadata, prefix: &str) -> Vec<(String, String)> {
     let mut fields = Vec::with_capacity(metadata.len());

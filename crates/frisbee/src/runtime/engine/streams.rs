@@ -97,9 +97,8 @@ impl<R: Router> Engine<R> {
     pub(super) fn open_stream(&mut self, id: PacketId, body: Bytes) -> Routed {
         let mut inner = self.handle.0.mailbox.lock();
         let native = inner.peer.hello().is_some();
-        // A stream that is opened and closed in a loop counts until its last handle is dropped. Permit as many further
-        // streams, because their handles are about to be dropped. Otherwise, a peer within the limit would be refused
-        // at random.
+        // Permit twice as many streams with handles as open streams, because a closed stream keeps its handles for a
+        // short time. Otherwise, a peer that opens and closes streams within its limit would be refused at random.
         let peer_streams = self.handle.0.peer_streams.load(Ordering::Relaxed);
         let most = self.handle.0.streams_max;
         let is_full = inner.streams.opened_by_peer() >= most as usize || peer_streams >= most.saturating_mul(2);

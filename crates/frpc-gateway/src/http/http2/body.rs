@@ -26,10 +26,10 @@ struct Body {
     arrived: GrowingBody,
     length: u64,
     end: Option<BodyEnd>,
-    /// Number of bytes that the reader has consumed since the last poll, without their flow-control credit returned
-    /// yet.
+    /// Number of bytes that the reader has consumed since the last poll. Their flow-control credit has not been
+    /// returned yet.
     consumed: usize,
-    /// Number of bytes at the start of the body with flow-control credit already returned.
+    /// Number of bytes at the start of the body. Their flow-control credit has already been returned.
     credited: usize,
     reader: Option<Waker>,
     /// Whether the reader was dropped. Further parts of the body are then discarded.
