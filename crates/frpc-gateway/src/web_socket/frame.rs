@@ -381,7 +381,7 @@ fn head_len(head: &[u8]) -> usize {
     2 + length + if second & 0x80 != 0 { 4 } else { 0 }
 }
 
-/// Masks or unmasks bytes that start at `offset` in the payload.
+/// Masks or unmasks bytes that start at the offset `at` in the payload.
 pub(crate) fn unmask(bytes: &mut [u8], mut mask: [u8; 4], at: u64) {
     if mask == [0; 4] {
         return;
