@@ -33,7 +33,7 @@ use std::error::Error as _;
 use std::io;
 use std::sync::Arc;
 
-/// Serves a connection whose first bytes are the head of an HTTP request.
+/// Serves a connection that starts with the head of an HTTP request.
 pub(crate) async fn serve(gateway: &Arc<Gateway>, transport: RawTransport, context: &AdapterContext) -> io::Result<()> {
     let Some(http) = &gateway.http else { return Ok(()) };
     let mut fast_path = FastPath::new(gateway, http, context, transport);
@@ -55,7 +55,7 @@ pub(crate) async fn serve(gateway: &Arc<Gateway>, transport: RawTransport, conte
     }
 }
 
-/// Converts the error with which hyper ended a connection to the result of serving the connection. The result is only
+/// Converts hyper's error at the end of a connection to the result of serving the connection. The result is only
 /// logged.
 fn ended(error: &hyper::Error) -> io::Result<()> {
     if let Some(error) = error.source().and_then(|source| source.downcast_ref::<io::Error>()) {

@@ -1,9 +1,8 @@
 //! Division of long packets into fragments, so that other packets can overtake them.
 //!
 //! An outbox keeps its long packets apart from the bytes to be written. Before each write, [`Outbox::stage`] appends
-//! fragments of them to these bytes. After the write, the fragments of which no byte was written are taken back, so
-//! that packets that are queued in the meantime precede them. Hence at most the rest of one fragment precedes a short
-//! packet.
+//! fragments of them to these bytes. After the write, completely unwritten fragments are taken back, so that packets
+//! that are queued in the meantime precede them. Hence at most the rest of one fragment precedes a short packet.
 //!
 //! # Decisions
 //!
@@ -35,7 +34,7 @@ const RATIO: usize = 4;
 #[derive(Debug, Default)]
 pub(super) struct Fragments {
     /// Packets with bytes that are neither written nor staged, in the order of queuing. During a write, this includes
-    /// packets whose last fragment is staged.
+    /// packets with a staged last fragment.
     packets: Vec<LongPacket>,
     /// Encoded packets that must not overtake any other, and all packets queued after them.
     behind: Vec<u8>,
@@ -47,11 +46,11 @@ pub(super) struct Fragments {
     passed: usize,
     /// Number of fragments staged so far.
     turns: u64,
-    /// Operations of which a packet was long, as a set of [bits](bit).
+    /// Operations that have had a long packet, as a set of [bits](bit).
     operations: u64,
 }
 
-/// A packet whose body is longer than [`WHOLE_MAX`], and the progress of sending it.
+/// A packet with a body longer than [`WHOLE_MAX`], and the progress of sending it.
 #[derive(Debug)]
 struct LongPacket {
     header: Header,
@@ -100,8 +99,8 @@ struct Queued {
 }
 
 impl Outbox {
-    /// Sets the number of channels on which the peer accepts fragments. Pending packets are sent whole, and so are all
-    /// with old headers.
+    /// Sets the number of channels that the peer accepts fragments on. Pending packets, and all packets with old
+    /// headers, are sent whole.
     pub(crate) fn set_channels(&mut self, channels: u8) {
         self.channels = if self.form == HeaderForm::Current { channels } else { 0 };
         self.skip_examined();
@@ -228,7 +227,8 @@ impl Fragments {
         self.packets.is_empty() && self.behind.is_empty()
     }
 
-    /// Returns the number of pending bytes that are not among the bytes to be written.
+    /// Returns the number of pending bytes that are kept here: unstaged parts of long packets, and packets that must
+    /// not overtake them.
     fn waiting(&self) -> usize {
         let packets = self.packets.iter().map(|packet| packet.unsent().saturating_add(packet.followers.len()));
         packets.sum::<usize>().saturating_add(self.behind.len())
@@ -283,12 +283,12 @@ impl Fragments {
         }
     }
 
-    /// Returns the packets of which not all bytes are staged, with their indices.
+    /// Returns the packets that are not completely staged, with their indices.
     fn unstaged(&self) -> impl Iterator<Item = (usize, &LongPacket)> {
         self.packets.iter().enumerate().filter(|(_, packet)| packet.unsent() > 0)
     }
 
-    /// Returns the index of the packet whose fragment is sent next.
+    /// Returns the index of the packet to send a fragment of next.
     fn next(&self, channels: u8) -> Option<usize> {
         let begun = || self.unstaged().filter(|(_, packet)| packet.progress.channel.is_some());
         let least = begun().map(|(_, packet)| packet.unsent() / RATIO).min().unwrap_or(usize::MAX);
@@ -335,7 +335,7 @@ impl Fragments {
         }
     }
 
-    /// Takes back the fragments of which no byte was written. `count` is the number of bytes of the last write.
+    /// Takes back completely unwritten fragments. `count` is the number of bytes of the last write.
     pub(super) fn settle(&mut self, outbox: &mut Outbox, count: usize) {
         // The outbox clears its buffer when all bytes of it have been written.
         let is_all = outbox.buffer.is_empty();

@@ -37,8 +37,8 @@ use std::time::Instant;
 const PACKETS_PER_BATCH: usize = 1024;
 
 /// Number of packets between two reads of the clock, which enforce [`Config::turn_max`](crate::Config::turn_max). A
-/// peer can send packets that cost ten times as much as usual, such as ones that cause error replies. Reading the clock
-/// costs a quarter of a packet.
+/// peer can send packets that cost ten times as much as usual, such as packets that cause error replies. Reading the
+/// clock costs a quarter of a packet.
 const PACKETS_PER_LOOK: usize = 32;
 
 /// Protocol engine of a connection: decodes received bytes, passes packets to the router, and moves the packets of
@@ -109,7 +109,7 @@ enum Routing {
     Deferring,
 }
 
-/// Ends a connection whose router panicked while it was creating its session. Otherwise, the handles of the connection
+/// Ends a connection after its router panicked while creating its session. Otherwise, the handles of the connection
 /// would wait forever.
 #[cold]
 fn end_before_session(connection: &Connection) {
@@ -133,7 +133,7 @@ fn log_panic(connection: &Connection) {
     }
 }
 
-/// Close reason of a connection whose router has panicked, which is a bug of the router.
+/// Close reason of a connection after its router has panicked, which is a bug of the router.
 const PANICKED: &str = "the router panicked";
 
 impl<R: Router> Engine<R> {
@@ -206,7 +206,7 @@ impl<R: Router> Engine<R> {
         let taken = handle.0.mailbox.take(mailbox_reader, waker, yielded, backlog, |inner| {
             step = inner.hand_off.take();
             *slots_due = inner.grants_due();
-            // Encode the request before appending the outbox, whose packets were queued after the request.
+            // Encode the request before appending the outbox, because the packets in it were queued after the request.
             if let Some(step) = &mut step {
                 encoded = hand_off::request(core, step);
             }
@@ -229,7 +229,7 @@ impl<R: Router> Engine<R> {
             self.goodbye = GoingAway::Answered;
             self.send_going_away();
         }
-        // Handle the hand-off step without the lock, because it may wake tasks or end the connection.
+        // Handle the hand-off step outside of the lock, because it may wake tasks or end the connection.
         if let Some(step) = step {
             self.decide(*step, encoded);
         }
@@ -237,7 +237,7 @@ impl<R: Router> Engine<R> {
     }
 
     /// Returns whether exactly one packet was received since the last call. The reply to a single packet wakes at most
-    /// one caller, so the driver need not wait for other callers to send their next packets.
+    /// one caller, so waiting for other callers to send their next packets is unnecessary.
     pub(crate) fn take_first_arrival(&mut self) -> bool {
         let has_packet = self.routing == Routing::Single;
         if has_packet {
@@ -268,7 +268,8 @@ impl<R: Router> Engine<R> {
         }
         self.reading = ReadMode::HalfClosed;
         self.core.handle_half_close(now);
-        // Route in this mode: it ends the streams once all packets before the end of the input have been routed.
+        // Switch to this mode, because it ends the streams once all packets before the end of the input have been
+        // routed.
         self.routing = Routing::Deferring;
         Ok(())
     }
@@ -324,7 +325,7 @@ impl<R: Router> Engine<R> {
                     _ => self.handle_packet(packet),
                 };
                 routed += 1;
-                // `forget` shows the compiler that there is nothing to drop.
+                // `forget` tells the compiler that there is nothing to drop.
                 let stops = match next {
                     next @ Routed::Continue => {
                         std::mem::forget(next);
@@ -338,8 +339,8 @@ impl<R: Router> Engine<R> {
                 }
                 continue;
             }
-            // Until the first packet is decoded, the input may belong to another protocol, whose adapter then takes
-            // over.
+            // Until the first packet is decoded, the input may belong to another protocol. The protocol's adapter then
+            // takes over.
             if self.messages_are_held && self.leave_to_adapter() {
                 break;
             }
@@ -600,8 +601,8 @@ impl<R: Router> Engine<R> {
             Operation::CANCEL => {
                 let Some(session) = &mut self.session else { return Routed::Continue };
                 self.router.cancelled(session, id, body, self.core.outbox());
-                // Count cancellations as useless packets, because calls that are cancelled at once cost more than any
-                // others.
+                // Count cancellations as useless packets, because calls that are cancelled immediately cost more than
+                // any other calls.
                 return Routed::Discarded;
             }
             Operation::EXTENSION => {

@@ -62,8 +62,8 @@ const PIECE_MAX: usize = 2 * 1024 * 1024;
 /// requests, and longer writes would not be faster. Copying this much takes the system 50 us.
 const SMALL_PIECE_MAX: usize = 128 * 1024;
 
-/// Maximum number of driver polls in which a client still reads the server's last packets after a write has failed.
-/// With [`READ_MUCH`] bytes per poll, this is more than a system buffers for a socket.
+/// Maximum number of driver polls that still read the server's last packets after a client's write has failed. With
+/// [`READ_MUCH`] bytes per poll, this is more than a system buffers for a socket.
 const LAST_POLLS_MAX: u32 = 1024;
 
 /// Maximum number of slices passed to one vectored write.
@@ -80,12 +80,12 @@ thread_local! {
 
 /// Driver of a single connection on a byte stream.
 ///
-/// The driver must be spawned as a task of its own. It polls timers only when they may have expired, and therefore
-/// relies on a waker that never changes.
+/// The driver must be spawned as a separate task. It polls timers only when they may have expired, and therefore relies
+/// on a waker that never changes.
 pub(crate) struct Driver<T, R: Router, C> {
     io: T,
     engine: Engine<R>,
-    /// Runtime to which the timers and sockets of handlers belong, if another runtime drives the connection.
+    /// Runtime of the handlers' timers and sockets, if another runtime drives the connection.
     context: Option<Handle>,
     timer: C,
     /// Whether the timer must be polled to register the waker, because its deadline was changed after the last poll.
@@ -94,7 +94,7 @@ pub(crate) struct Driver<T, R: Router, C> {
     /// Whether the driver has yielded, so that other tasks could add packets to the mailbox.
     yielded: bool,
     /// Whether the driver yields before it takes packets from the mailbox, so that other tasks can add theirs. Needed
-    /// if the executor does not poll tasks in the order in which they were woken.
+    /// if the executor does not poll tasks in wake-up order.
     yields: bool,
     /// Whether the driver's last poll ended with more work to do.
     goes_on: bool,
@@ -154,7 +154,7 @@ impl From<io::Error> for WriteError {
 #[derive(Debug)]
 struct Failure {
     reason: CloseReason,
-    /// Maximum number of further driver polls in which the connection is still read.
+    /// Maximum number of further driver polls that still read the connection.
     polls_left: u32,
 }
 

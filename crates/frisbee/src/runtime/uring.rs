@@ -55,7 +55,7 @@ impl Timer for frisbee_uring::Timer {
 struct RingWatch {
     /// Counter that is incremented at the start and at the end of each poll, and thus odd during a poll.
     poll: AtomicU64,
-    /// Number of the connection whose task is being polled.
+    /// Number of the connection that is being polled.
     polled: AtomicU64,
     culprits: Mutex<HashMap<u64, Arc<dyn Blocked>>>,
     clock: OnceLock<ThreadClock>,
@@ -129,7 +129,7 @@ impl Drop for WatchedConnection {
 pub(crate) struct RingHome {
     ring: Spawner,
     watch: Arc<RingWatch>,
-    /// Number under which the connection is registered in `watch`.
+    /// Number of the connection in `watch`.
     number: u64,
 }
 
@@ -174,15 +174,15 @@ impl Rings {
         Ok(Self { workers: workers.collect::<io::Result<_>>()?, next: AtomicUsize::new(0) })
     }
 
-    /// Returns the io_uring threads shared by all servers and clients of the process that have no threads of their own.
+    /// Returns the io_uring threads shared by all servers and clients of the process without their own threads.
     pub(crate) fn shared() -> io::Result<Arc<Self>> {
         static SHARED: OnceLock<Result<Arc<Rings>, String>> = OnceLock::new();
         let shared = SHARED.get_or_init(|| Self::start(None).map(Arc::new).map_err(|error| error.to_string()));
         shared.clone().map_err(io::Error::other)
     }
 
-    /// Returns the thread for the next connection, round-robin among those whose rings work. If all rings have failed,
-    /// the connection will end immediately.
+    /// Returns the thread for the next connection, round-robin among the threads with working rings. If all rings have
+    /// failed, the connection will end immediately.
     fn next_worker(&self) -> &(Worker, Arc<RingWatch>) {
         let (before, from) = self.workers.split_at(self.next.fetch_add(1, Ordering::Relaxed) % self.workers.len());
         from.iter().chain(before).find(|(worker, _)| !worker.has_ended()).unwrap_or(&from[0])

@@ -15,9 +15,9 @@ pub(crate) struct Exchange(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
-    /// Number of requests whose responses hyper has not completely read.
+    /// Number of requests with responses that hyper has not completely read.
     in_progress: usize,
-    /// Number of requests for which no part of the response was produced yet.
+    /// Number of requests without any part of a response so far.
     requests_in_progress: usize,
     /// Whether output has not been flushed since hyper read the last response.
     is_unwritten: bool,

@@ -46,11 +46,11 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Guard<T> {
 /// Number of bytes per read while waiting for a request head.
 const READ: usize = 4096;
 
-/// Last bytes of a chunked body, with or without trailers. A truncated body may end with the same bytes. Its client
+/// Last bytes of a chunked body, with or without trailers. A truncated body may end with the same bytes. The client
 /// then has until the idle timeout to complete it.
 const CHUNKED_ENDS: &[u8; 4] = b"\r\n\r\n";
 
-/// An HTTP/1 connection from which hyper reads only valid heads and their bodies.
+/// An HTTP/1 connection that passes only valid heads and their bodies to hyper.
 ///
 /// After a request with a chunked body, all bytes pass, so the connection must be closed after its response. A rejected
 /// head is never passed: hyper waits for its next byte, because an error would make hyper drop unwritten responses.
@@ -150,7 +150,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Guard<T> {
         Poll::Pending
     }
 
-    /// Passes bytes of a head or a body to hyper, of which `left` bytes remain.
+    /// Passes bytes of a head or a body to hyper. `left` of its bytes remain.
     fn poll_passing(
         &mut self,
         left: u64,

@@ -127,7 +127,7 @@ async fn respond(
 }
 
 /// Waits until the connection must end because of a malformed request or a timeout. Completes with `None` if a deadline
-/// has passed after which hyper must be polled again.
+/// has passed and hyper must be polled again.
 fn poll_limits(
     exchange: &Exchange,
     alarm: &mut LazyTimer,

@@ -1,6 +1,6 @@
 //! HTTP/2 connections: the driver of `frisbee_http2`. In each iteration it reads once, handles the received events, and
-//! writes once. `grpc.rs` handles unary gRPC calls in place. The [`Service`] answers all other requests, whose futures
-//! `stream.rs` polls and whose responses it sends.
+//! writes once. `grpc.rs` handles unary gRPC calls in place. The [`Service`] answers all other requests. `stream.rs`
+//! polls their futures and sends their responses.
 
 mod body;
 mod grpc;
@@ -51,12 +51,12 @@ pub(super) enum StreamEvent {
     Wake(StreamKey),
 }
 
-/// State of a request whose response was not completely sent.
+/// State of a request until its response was completely sent.
 #[allow(clippy::large_enum_variant, reason = "boxing would cost unary calls an allocation")]
 enum StreamState {
-    /// A unary gRPC call whose request message is incomplete.
+    /// A unary gRPC call with an incomplete request message.
     Unary(UnaryCall),
-    /// A unary gRPC call whose handler is pending. Dropping its task cancels the call.
+    /// A unary gRPC call with a pending handler. Dropping its task cancels the call.
     Called(#[allow(dead_code)] AdapterTask, grpc::ReplyOptions),
     Served(Box<ServedStream>),
 }
@@ -178,8 +178,7 @@ pub(crate) async fn serve(service: Service, early: BytesMut, transport: RawTrans
 
 fn failed(kind: io::ErrorKind) -> impl FnOnce(ConnectionError) -> io::Error {
     move |error| match error.code {
-        // Close with `ProtocolError::Flood`, so that the close is counted like that of a flooding peer in other
-        // protocols.
+        // Close with `ProtocolError::Flood`, so that the close is counted like flooding in other protocols.
         ErrorCode::ENHANCE_YOUR_CALM => io::Error::other(ProtocolError::Flood),
         _ => io::Error::new(kind, error),
     }
@@ -306,8 +305,8 @@ impl<'a> Driver<'a> {
         // Copy incomplete requests out of the thread's read buffer, because a slice would keep the whole buffer from
         // being reused.
         self.keep_begun();
-        // Poll in FIFO order: a stream that has used its turn is queued behind the others, so that it cannot starve
-        // them.
+        // Poll in FIFO order: a stream that has used its turn is queued behind all other streams, so that it cannot
+        // starve them.
         while let Some(key) = self.ready.pop_front() {
             self.poll_stream(key);
         }

@@ -56,7 +56,7 @@ impl Pair {
         self.pongs += written.windows(10).filter(|bytes| *bytes == PONG).count();
         let before = self.client.transmit().len();
         self.client.handle_written(written.len(), now);
-        // Headers of fragments of which no byte was written are removed again.
+        // The headers of completely unwritten fragments are removed again.
         assert!(self.client.transmit().len() <= before - written.len());
         let mut input = Bytes::from(written);
         while let Some(event) = self.server.poll_event(&mut input, now).expect("packets should be valid") {

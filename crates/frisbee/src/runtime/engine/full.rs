@@ -9,7 +9,7 @@
 //! accepted by the client count as progress for its timeouts.
 //!
 //! While a long reply is sent in fragments, short replies overtake it. Requests are therefore routed if earlier replies
-//! of their methods were short. A method whose reply is long nevertheless exceeds the backlog only once, because its
+//! of their methods were short. A method with a long reply nevertheless exceeds the backlog only once, because its
 //! later requests are deferred.
 //!
 //! The router decides whether a packet may be deferred, because the bytes that follow the last packet before a change
@@ -24,8 +24,8 @@ use frisbee_core::Event;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// While a long reply is pending, requests with short replies are routed if fewer bytes than this precede the replies in
-/// the outbox: those of other short packets, and the rest of a fragment.
+/// While a long reply is pending, requests with short replies are routed if fewer bytes than this precede the replies
+/// in the outbox. These are other short packets, and the rest of a fragment.
 const SHORT_BACKLOG_MAX: usize = 128 * 1024;
 
 impl<R: Router> Engine<R> {
@@ -181,7 +181,7 @@ impl<R: Router> Engine<R> {
         let inner = shared.mailbox.lock();
         let (is_open, native) = (inner.streams.get(id).is_some(), inner.peer.hello().is_some());
         drop(inner);
-        // A late packet, whose sender did not know of the stream's end yet, opens no stream and is ignored immediately.
+        // A late packet opens no stream and is ignored immediately: its sender did not know of the stream's end yet.
         (!is_open && self.opens_stream(id, body, native)).then_some(true)
     }
 }
