@@ -535,7 +535,7 @@ fn add(builder: MethodsBuilder<()>, function: Arc<Function>, mode: Mode) -> Meth
         Mode::AsyncGenerator(sender, begin) => {
             builder.server_streaming(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
                 let call = Call::new(&function, request);
-                let messages = AsyncGenerated::messages(function.clone(), sender.clone(), begin.clone(), call);
+                let messages = AsyncGenerated::new(function.clone(), sender.clone(), begin.clone(), call);
                 async move { Streamed::Ok(Response::new(ResponseStream::new(messages))) }
             })
         }
@@ -561,7 +561,7 @@ fn add_with_requests(builder: MethodsBuilder<()>, function: Arc<Function>, mode:
                 let (function, sender, begin) = (function.clone(), sender.clone(), begin.clone());
                 async move {
                     let call = Call::streaming(&function, request, true);
-                    let messages = AsyncGenerated::messages(function, sender, begin, call);
+                    let messages = AsyncGenerated::new(function, sender, begin, call);
                     Streamed::Ok(Response::new(ResponseStream::new(messages)))
                 }
             })

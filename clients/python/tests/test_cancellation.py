@@ -102,6 +102,61 @@ def test_stream_whose_awaited_task_is_cancelled_fails(caplog: pytest.LogCaptureF
     run(main)
 
 
+def test_generator_runs_in_one_task() -> None:
+    """Regression test: each step of a generator ran in a task of its own, so a timeout or task group around a `yield`
+    did not work."""
+
+    async def main() -> None:
+        server = Server()
+
+        @server
+        async def count() -> AsyncIterator[int]:
+            first = asyncio.current_task()
+            yield 1
+            assert asyncio.current_task() is first
+            try:
+                async with asyncio.timeout(1e-3):
+                    yield 2
+                    await asyncio.Event().wait()
+            except TimeoutError:
+                yield 3
+
+        async with served(server) as client:
+            assert [number async for number in client.count()] == [1, 2, 3]
+
+    run(main)
+
+
+def test_generator_is_resumed_when_its_next_message_is_requested() -> None:
+    async def main() -> None:
+        server = Server()
+        produced = 0
+
+        @server
+        async def fill() -> AsyncIterator[bytes]:
+            nonlocal produced
+            while True:
+                produced += 1
+                yield bytes(64 * 1024)
+
+        @server
+        def ping() -> None: ...
+
+        async with served(server) as client:
+            messages = client.fill()
+            await anext(messages)
+            # The client reads nothing else, so the generator has to wait. Each call lets it run.
+            before = -1
+            while before != produced:
+                before = produced
+                for _ in range(100):
+                    await client.ping()
+            assert produced < 1000
+            await messages.aclose()
+
+    run(main)
+
+
 def test_method_that_returns_no_generator_fails(caplog: pytest.LogCaptureFixture) -> None:
     async def main() -> None:
         server = Server(shows_errors=True)
@@ -111,7 +166,7 @@ def test_method_that_returns_no_generator_fails(caplog: pytest.LogCaptureFixture
             return 7  # type: ignore[return-value]
 
         async with served(server) as client:
-            with pytest.raises(Status, match="__anext__"):
+            with pytest.raises(Status, match="__aiter__"):
                 await anext(client.count())
 
     run(main)

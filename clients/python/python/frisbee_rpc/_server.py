@@ -501,13 +501,12 @@ def _end(future: asyncio.Future[None]) -> None:
 
 
 def _beginner(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -> Callable[..., None]:
-    """Returns a function that starts a task for an awaitable. The task is added to ``tasks``, and its outcome is passed
-    to a completion.
-
-    ``aclose`` of the returned function closes a generator. It takes the name of the method and the task of the last
-    step, and only reports a failure.
+    """Returns a function that starts a task for an awaitable or an asynchronous generator. The task is added to
+    ``tasks``, and its outcome is passed to a completion. For a generator, the last argument is the name of the method.
     """
-    from asyncio import CancelledError, current_task, wait
+    from asyncio import CancelledError, current_task
+
+    from ._native import Reply
 
     async def complete(awaitable: Awaitable[Any], completion: Completion) -> None:
         try:
@@ -528,11 +527,22 @@ def _beginner(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -
             # The traceback of an exception refers to this frame. Deleting the variables breaks the reference cycle.
             del awaitable, completion
 
-    async def close(aclose: Callable[[], Awaitable[Any]], method: str, step: asyncio.Task[None] | None) -> None:
+    async def produce(generator: Any, completion: Completion, method: str) -> None:
         try:
-            if step is not None:
-                await wait([step])
-            await aclose()
+            async for value in generator:
+                wanted = Reply(loop)
+                completion.send(value, wanted)
+                await wanted
+        except BaseException:
+            # A generator that has raised the exception itself is closed already.
+            await close(generator, method)
+            raise
+
+    async def close(generator: Any, method: str) -> None:
+        try:
+            # Iterators other than generators have no `aclose` method.
+            if aclose := getattr(generator, "aclose", None):
+                await aclose()
         except CancelledError:
             raise
         except BaseException as error:
@@ -540,14 +550,10 @@ def _beginner(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -
             if _is_signal(error):
                 raise
 
-    def begin(
-        awaitable: Any, completion: Completion | str, variables: Context, step: asyncio.Task[None] | None = None
-    ) -> None:
-        if isinstance(completion, str):
-            task = loop.create_task(close(awaitable, completion, step), context=variables)
-        else:
-            task = loop.create_task(complete(awaitable, completion), context=variables)
-            completion.set_task(task)
+    def begin(made: Any, completion: Completion, variables: Context, generator_of: str | None) -> None:
+        awaitable = made if generator_of is None else produce(made, completion, generator_of)
+        task = loop.create_task(complete(awaitable, completion), context=variables)
+        completion.set_task(task)
         tasks.add(task)
         task.add_done_callback(tasks.discard)
 

@@ -1,141 +1,237 @@
 //! Python functions that complete later: coroutines and asynchronous generators in an event loop, and functions in other
 //! processes. `handler.rs` calls those that complete on their thread.
 
-use super::{Call, CallerEncoding, Function, Variables, attached, ending};
+use super::{Call, CallerEncoding, Function, attached, ending};
 use crate::buffer::introduce_thread;
 use crate::inbox::Sender;
-use crate::payload::{Encoding, Payload};
+use crate::payload::Payload;
+use crate::reply::Reply;
+use crate::status;
 use frpc::{Response, Status};
 use parking_lot::Mutex;
-use pyo3::exceptions::{PyRuntimeError, PyStopAsyncIteration};
-use pyo3::intern;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll, ready};
-use tokio::sync::oneshot;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
-/// Returns the status of calls whose event loop has been closed.
-fn loop_closed() -> Status {
-    Status::unavailable("the event loop of the handler is closed")
-}
-
-/// Outcome of a coroutine, or of one step of an asynchronous generator, where `None` is the end of the generator.
+/// The outcome of a function, or the next message of an asynchronous generator, where `None` is its end.
 type Outcome = Result<Option<Payload>, Status>;
 
-/// The asyncio task of a call, once it has started. It is cancelled together with the call.
-type TaskSlot = Arc<Mutex<Option<Py<PyAny>>>>;
+/// State that a call shares with the Python code that runs for it.
+#[derive(Default)]
+struct Shared(Mutex<State>);
 
-/// Python object that receives the outcome of a coroutine. If it is dropped without an outcome, the call fails.
+#[derive(Default)]
+struct State {
+    /// Outcome that the call has not taken yet.
+    outcome: Option<Outcome>,
+    /// Waker of the call, which waits for an outcome.
+    waker: Option<Waker>,
+    /// Future that a generator awaits after each message, until the call requests the next one.
+    wanted: Option<Py<Reply>>,
+    /// Python object that can cancel the function: an asyncio task or a future.
+    task: Option<Py<PyAny>>,
+    /// Whether the last outcome has been set.
+    is_complete: bool,
+    /// Whether the call has ended. Further outcomes are dropped.
+    is_over: bool,
+}
+
+impl Shared {
+    /// Sets an outcome and wakes the call. The outcome is the last one unless it comes with the future of a generator.
+    /// Returns false if the last outcome has been set before or the call has ended.
+    fn set(&self, outcome: Outcome, wanted: Option<Py<Reply>>) -> bool {
+        let mut state = self.0.lock();
+        if state.is_complete || state.is_over {
+            return false;
+        }
+        state.is_complete = wanted.is_none();
+        state.outcome = Some(outcome);
+        state.wanted = wanted;
+        let task = if state.is_complete { state.task.take() } else { None };
+        let waker = state.waker.take();
+        // Release the lock first, because dropping the task may run Python code.
+        drop(state);
+        drop(task);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        true
+    }
+
+    /// Polls for an outcome. `sender` resumes a generator that waits until its next message is requested.
+    fn poll(self: &Arc<Self>, sender: Option<&Sender>, context: &mut Context<'_>) -> Poll<Outcome> {
+        let mut state = self.0.lock();
+        if let Some(outcome) = state.outcome.take() {
+            return Poll::Ready(outcome);
+        }
+        state.waker = Some(context.waker().clone());
+        let wanted = state.wanted.take();
+        drop(state);
+        if let Some((sender, wanted)) = sender.zip(wanted) {
+            self.leave(sender, move |py, _| Reply::settle(wanted.bind(py), Ok(py.None().into_bound(py))));
+        }
+        Poll::Pending
+    }
+
+    /// Queues a callback for the event loop. The call fails if the loop is closed.
+    fn leave(
+        self: &Arc<Self>,
+        sender: &Sender,
+        callback: impl FnOnce(Python<'_>, Arc<Self>) -> PyResult<()> + Send + 'static,
+    ) {
+        let mut guard = FailIfDropped(Some(self.clone()));
+        sender.leave(Box::new(move |py| guard.0.take().map_or(Ok(()), |shared| callback(py, shared))));
+    }
+
+    /// Ends the call. Returns whether the Python code may still be running.
+    fn end(&self) -> bool {
+        let mut state = self.0.lock();
+        state.is_over = true;
+        !state.is_complete
+    }
+
+    fn is_over(&self) -> bool {
+        self.0.lock().is_over
+    }
+
+    /// Cancels the Python code, which may have ended.
+    fn cancel(&self, py: Python<'_>) -> PyResult<()> {
+        // Call Python code without holding the lock.
+        let task = self.0.lock().task.take();
+        task.map_or(Ok(()), |task| task.call_method0(py, "cancel").map(drop))
+    }
+}
+
+/// Fails a call if the callback that owns this guard is dropped, because the event loop is closed.
+struct FailIfDropped(Option<Arc<Shared>>);
+
+impl Drop for FailIfDropped {
+    fn drop(&mut self) {
+        if let Some(shared) = self.0.take() {
+            shared.set(Err(Status::unavailable("the event loop of the handler is closed")), None);
+        }
+    }
+}
+
+/// Python object that receives the outcome of a function. If it is dropped without an outcome, the call fails.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Completion {
     function: Arc<Function>,
     spoken: CallerEncoding,
-    /// Whether the coroutine is one step of a generator, for which `StopAsyncIteration` means the end.
-    is_step: bool,
-    reply: Mutex<Option<oneshot::Sender<Outcome>>>,
-    task: TaskSlot,
+    /// Whether the function produces messages with [`send`](Self::send), so that its result is only their end.
+    is_generator: bool,
+    shared: Arc<Shared>,
 }
 
 #[pymethods]
 impl Completion {
-    /// Sets the asyncio task of the coroutine, which is cancelled together with the call.
+    /// Sets the asyncio task of the function, which is cancelled together with the call.
     fn set_task(&self, task: Py<PyAny>) {
+        let before = self.shared.0.lock().task.replace(task);
         // Drop the previous task without the lock, because that may run Python code.
-        let before = self.task.lock().replace(task);
         drop(before);
     }
 
-    /// Completes the call with the value that the coroutine returned.
+    /// Sends a message of a generator. Completes `wanted` when the call requests the next one. Raises an exception if
+    /// the call has ended, which may be due to the message.
+    fn send(&self, py: Python<'_>, value: &Bound<'_, PyAny>, wanted: Py<Reply>) -> PyResult<()> {
+        let status = match self.function.reply(value, self.spoken.get()) {
+            Ok(payload) => {
+                if self.shared.set(Ok(Some(payload)), Some(wanted)) {
+                    return Ok(());
+                }
+                Status::cancelled("the call has ended")
+            }
+            Err(status) => status,
+        };
+        let error = status::raised(py, &status);
+        self.shared.set(Err(status), None);
+        Err(error)
+    }
+
+    /// Completes the call with the value that the function returned.
     fn finish(&self, value: &Bound<'_, PyAny>) {
-        self.end(self.function.reply(value, self.spoken.get()).map(Some));
+        let outcome = match self.is_generator {
+            true => Ok(None),
+            false => self.function.reply(value, self.spoken.get()).map(Some),
+        };
+        self.shared.set(outcome, None);
     }
 
-    /// Completes the call with the exception that the coroutine raised.
+    /// Completes the call with the exception that the function raised.
     fn fail(&self, py: Python<'_>, error: &Bound<'_, PyAny>) {
-        if self.is_step && error.is_instance_of::<PyStopAsyncIteration>() {
-            return self.end(Ok(None));
-        }
-        self.end(Err(self.function.raised(py, &PyErr::from_value(error.clone()))));
-    }
-}
-
-impl Completion {
-    fn end(&self, outcome: Outcome) {
-        let task = self.task.lock().take();
-        drop(task);
-        if let Some(reply) = self.reply.lock().take() {
-            // The send fails only if the call has been cancelled.
-            let _ = reply.send(outcome);
+        if !self.shared.0.lock().is_complete {
+            self.shared.set(Err(self.function.raised(py, &PyErr::from_value(error.clone()))), None);
         }
     }
 }
 
 impl Drop for Completion {
     fn drop(&mut self) {
-        // Return if the call was cancelled: nobody receives a reply, and the exception need not be logged.
-        let Some(reply) = self.reply.lock().take().filter(|reply| !reply.is_closed()) else { return };
+        let state = self.shared.0.lock();
+        if state.is_complete || state.is_over {
+            return;
+        }
+        drop(state);
         introduce_thread();
         let error = PyRuntimeError::new_err("the handler ended without a reply");
         // Without an interpreter, the exception cannot be logged.
         let status = Python::try_attach(|py| self.function.raised(py, &error));
-        let _ = reply.send(Err(status.unwrap_or_else(ending)));
+        self.shared.set(Err(status.unwrap_or_else(ending)), None);
     }
 }
 
-/// Guard that cancels the asyncio task of a call when the call is cancelled.
-struct Guard {
+/// A call of a function that runs in an event loop. Dropping it cancels the function.
+struct LoopCall {
+    shared: Arc<Shared>,
     sender: Sender,
-    task: TaskSlot,
-    is_over: bool,
 }
 
-impl Drop for Guard {
-    fn drop(&mut self) {
-        if self.is_over {
-            return;
-        }
-        let task = self.task.clone();
-        self.sender.leave(Box::new(move |py| {
-            // Call Python code without holding the lock.
-            let task = task.lock().as_ref().map(|task| task.clone_ref(py));
-            task.map_or(Ok(()), |task| task.call_method0(py, "cancel").map(drop))
-        }));
+impl LoopCall {
+    /// Calls a function in an event loop. The Python callable `begin` creates a task for its result.
+    fn start(function: Arc<Function>, sender: Sender, begin: Arc<Py<PyAny>>, call: Call, is_generator: bool) -> Self {
+        let shared = Arc::new(Shared::default());
+        shared.leave(&sender, move |py, shared| {
+            if shared.is_over() {
+                return Ok(()); // The call was cancelled before the function was called.
+            }
+            let spoken = call.spoken();
+            let made = function.variables(py).and_then(|variables| {
+                let started = function.start(py, &variables, call)?;
+                Ok((started, variables.of_task(py)))
+            });
+            let method = function.endpoint.method;
+            match made {
+                Ok((started, variables)) => {
+                    let completion = Py::new(py, Completion { function, spoken, is_generator, shared })?;
+                    let generator_of = is_generator.then(|| method.to_string());
+                    begin.call1(py, (started, completion, variables, generator_of)).map(drop)
+                }
+                Err(status) => {
+                    shared.set(Err(status), None);
+                    Ok(())
+                }
+            }
+        });
+        Self { shared, sender }
+    }
+
+    fn poll(&self, context: &mut Context<'_>) -> Poll<Outcome> {
+        self.shared.poll(Some(&self.sender), context)
     }
 }
 
-/// Runs an awaitable in an event loop and waits for its outcome. `make` creates the awaitable, and returns it with the
-/// context variables in which it runs. The Python callable `begin` creates a task from both and the completion.
-async fn run_awaitable(
-    function: Arc<Function>,
-    sender: &Sender,
-    begin: Arc<Py<PyAny>>,
-    spoken: CallerEncoding,
-    is_step: bool,
-    task: TaskSlot,
-    make: impl for<'py> FnOnce(Python<'py>, &Function) -> Result<(Bound<'py, PyAny>, Py<PyAny>), Status> + Send + 'static,
-) -> Outcome {
-    let (reply, replied) = oneshot::channel();
-    let mut guard = Guard { sender: sender.clone(), task: task.clone(), is_over: false };
-    sender.leave(Box::new(move |py| {
-        if reply.is_closed() {
-            return Ok(()); // The call was cancelled before the awaitable was created.
+impl Drop for LoopCall {
+    fn drop(&mut self) {
+        if self.shared.end() {
+            let shared = self.shared.clone();
+            self.sender.leave(Box::new(move |py| shared.cancel(py)));
         }
-        let made = make(py, &function);
-        let completion = Completion { function, spoken, is_step, reply: Mutex::new(Some(reply)), task };
-        match made {
-            Ok((awaitable, variables)) => begin.call1(py, (awaitable, Py::new(py, completion)?, variables)).map(drop),
-            Err(status) => {
-                completion.end(Err(status));
-                Ok(())
-            }
-        }
-    }));
-    let outcome = replied.await;
-    // Set the flag only after the reply, so that dropping this future earlier cancels the task.
-    guard.is_over = true;
-    outcome.unwrap_or_else(|_| Err(loop_closed()))
+    }
 }
 
 /// Calls a coroutine function in an event loop.
@@ -145,12 +241,8 @@ pub(crate) async fn run_in_loop(
     begin: Arc<Py<PyAny>>,
     call: Call,
 ) -> Result<Response<Payload>, Status> {
-    let spoken = call.spoken();
-    let outcome = run_awaitable(function, &sender, begin, spoken, false, Arc::default(), |py, function| {
-        let variables = function.variables(py)?;
-        Ok((function.start(py, &variables, call)?, variables.of_task(py)))
-    });
-    single(outcome.await)
+    let call = LoopCall::start(function, sender, begin, call, false);
+    single(poll_fn(|context| call.poll(context)).await)
 }
 
 /// Returns the response of a method that has a single reply.
@@ -158,18 +250,18 @@ fn single(outcome: Outcome) -> Result<Response<Payload>, Status> {
     outcome?.map(Response::new).ok_or_else(|| Status::internal("the handler ended without a reply"))
 }
 
-/// Guard that cancels the Python task of a call when dropped.
-struct CancelOnDrop {
-    task: TaskSlot,
-}
+/// Guard that cancels a function in another process when dropped.
+struct CancelOnDrop(Arc<Shared>);
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
-        let Some(task) = self.task.lock().take() else { return };
+        if !self.0.end() {
+            return;
+        }
         introduce_thread();
         // Without an interpreter, there is nothing to cancel.
         Python::try_attach(|py| {
-            if let Err(error) = task.call_method0(py, "cancel") {
+            if let Err(error) = self.0.cancel(py) {
                 error.write_unraisable(py, None);
             }
         });
@@ -179,128 +271,57 @@ impl Drop for CancelOnDrop {
 /// Calls a function that completes outside of this thread. Its first argument is a completion object, and it returns an
 /// object by which it can be cancelled.
 pub(crate) async fn run_elsewhere(function: Arc<Function>, call: Call) -> Result<Response<Payload>, Status> {
-    let (reply, replied) = oneshot::channel();
-    let task = Arc::new(Mutex::new(None));
-    // Create the guard before calling the function, so that dropping this future always cancels the task.
-    let abandon = CancelOnDrop { task: task.clone() };
+    // Create the guard before calling the function, so that dropping this future always cancels the function.
+    let guard = CancelOnDrop(Arc::default());
+    let shared = &guard.0;
     attached(&function, |py| {
         let spoken = call.spoken();
         let arguments = function.handler_arguments(py, call.handler_arguments)?;
-        let reply = Mutex::new(Some(reply));
-        let completion = Completion { function: function.clone(), spoken, is_step: false, reply, task: task.clone() };
+        let completion = Completion { function: function.clone(), spoken, is_generator: false, shared: shared.clone() };
         let handler_arguments = Py::new(py, completion).and_then(|completion| {
             let first = completion.into_bound(py).into_any();
             PyTuple::new(py, std::iter::once(first).chain(arguments.iter()).collect::<Vec<_>>())
         });
         let handler_arguments = handler_arguments.map_err(|error| function.raised(py, &error))?;
         let started = function.invoke(&function.variables(py)?, &handler_arguments, None)?;
-        *task.lock() = Some(started.unbind());
+        shared.0.lock().task = Some(started.unbind());
         Ok(())
     })?;
-    let outcome = replied.await;
-    // After a reply this does nothing, because the completion has taken the task out of the guard's slot.
-    drop(abandon);
-    single(outcome.unwrap_or_else(|_| Err(ending())))
+    single(poll_fn(|context| shared.poll(None, context)).await)
 }
 
 /// Messages of an asynchronous Python generator, each of which is requested when the caller has space for it.
-pub(crate) struct AsyncGenerated {
-    pub(crate) function: Arc<Function>,
-    pub(crate) sender: Sender,
-    pub(crate) begin: Arc<Py<PyAny>>,
-    /// Encoding that the caller uses. Set once the function has been called.
-    spoken: Arc<OnceLock<Encoding>>,
-    generator: Arc<Mutex<Option<Arc<OpenGenerator>>>>,
-    /// The asyncio task of the generator's current step.
-    task: TaskSlot,
-}
+pub(crate) struct AsyncGenerated(Generating);
 
-/// An asynchronous generator with the context variables of its call.
-struct OpenGenerator {
-    generator: Py<PyAny>,
-    variables: Variables,
+enum Generating {
+    /// Calls the function, at the first poll.
+    Unstarted(Box<dyn FnOnce() -> LoopCall + Send>),
+    Running(LoopCall),
+    Ended,
 }
 
 impl AsyncGenerated {
-    /// Calls the function and returns a stream of the messages of its generator.
-    pub(crate) fn messages(
-        function: Arc<Function>,
-        sender: Sender,
-        begin: Arc<Py<PyAny>>,
-        call: Call,
-    ) -> impl futures_core::Stream<Item = Result<Payload, Status>> + Send + 'static {
-        let spoken = match call.spoken() {
-            CallerEncoding::Known(encoding) => Arc::new(OnceLock::from(encoding)),
-            CallerEncoding::Of(spoken) => spoken,
-        };
-        let this = Self { function, sender, begin, spoken, generator: Arc::default(), task: Arc::default() };
-        GeneratorStream { state: Some((this, Some(call))), step: None }
-    }
-
-    /// Waits for the generator's next message. Returns `None` at the end.
-    async fn next(&self, first: Option<Call>) -> Outcome {
-        let (function, begin, generator) = (self.function.clone(), self.begin.clone(), self.generator.clone());
-        let spoken = CallerEncoding::Of(self.spoken.clone());
-        run_awaitable(function, &self.sender, begin, spoken, true, self.task.clone(), move |py, function| {
-            if let Some(call) = first {
-                let variables = function.variables(py)?;
-                let made = function.start(py, &variables, call)?.unbind();
-                *generator.lock() = Some(Arc::new(OpenGenerator { generator: made, variables }));
-            }
-            // Clone the reference, so that Python code runs without the lock.
-            let open = generator.lock().clone();
-            let open = open.ok_or_else(|| Status::cancelled("the generator is closed"))?;
-            let step = open.generator.bind(py).getattr(intern!(py, "__anext__"));
-            let next = step.and_then(|step| open.variables.run(py, [step], None));
-            Ok((next.map_err(|error| function.raised(py, &error))?, open.variables.of_task(py)))
-        })
-        .await
+    pub(crate) fn new(function: Arc<Function>, sender: Sender, begin: Arc<Py<PyAny>>, call: Call) -> Self {
+        Self(Generating::Unstarted(Box::new(|| LoopCall::start(function, sender, begin, call, true))))
     }
 }
 
-impl Drop for AsyncGenerated {
-    fn drop(&mut self) {
-        let (generator, begin, sender) = (self.generator.clone(), self.begin.clone(), self.sender.clone());
-        let (method, task) = (self.function.endpoint.method, self.task.clone());
-        sender.leave(Box::new(move |py| {
-            let Some(open) = generator.lock().take() else { return Ok(()) };
-            // Only generators have an `aclose` method.
-            let Some(close) = open.generator.bind(py).getattr_opt("aclose")? else { return Ok(()) };
-            // Wait for a cancelled step that may still be running, because a running generator cannot be closed.
-            let running = task.lock().take();
-            begin.call1(py, (close, method.to_string(), open.variables.of_task(py), running)).map(drop)
-        }));
-    }
-}
-
-type Step = Pin<Box<dyn Future<Output = (AsyncGenerated, Outcome)> + Send>>;
-
-/// Stream of an asynchronous generator's messages.
-struct GeneratorStream {
-    state: Option<(AsyncGenerated, Option<Call>)>,
-    step: Option<Step>,
-}
-
-impl futures_core::Stream for GeneratorStream {
+impl futures_core::Stream for AsyncGenerated {
     type Item = Result<Payload, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if let Some((generated, first)) = self.state.take() {
-            self.step = Some(Box::pin(async move {
-                let next = generated.next(first).await;
-                (generated, next)
-            }));
-        }
-        let Some(step) = &mut self.step else { return Poll::Ready(None) };
-        let (generated, next) = ready!(step.as_mut().poll(context));
-        self.step = None;
-        Poll::Ready(match next {
-            Ok(Some(payload)) => {
-                self.state = Some((generated, None));
-                Some(Ok(payload))
-            }
-            Ok(None) => None,
-            Err(status) => Some(Err(status)),
-        })
+        let call = match std::mem::replace(&mut self.0, Generating::Ended) {
+            Generating::Unstarted(start) => start(),
+            Generating::Running(call) => call,
+            Generating::Ended => return Poll::Ready(None),
+        };
+        let message = match call.poll(context) {
+            Poll::Ready(Ok(None)) => return Poll::Ready(None),
+            Poll::Ready(Err(status)) => return Poll::Ready(Some(Err(status))),
+            Poll::Ready(Ok(Some(payload))) => Poll::Ready(Some(Ok(payload))),
+            Poll::Pending => Poll::Pending,
+        };
+        self.0 = Generating::Running(call);
+        message
     }
 }
