@@ -154,8 +154,7 @@ impl PermitQueue {
         self.0.as_ref()?.due()
     }
 
-    /// Revokes granted permits that were not used within [`GRANT_TIME`]. The caller must call [`grant`](Self::grant)
-    /// afterwards.
+    /// Revokes the granted permits that have expired at `now`. The caller must call [`grant`](Self::grant) afterwards.
     pub fn expire(&mut self, now: Instant) {
         if let Some(queue) = &mut self.0 {
             queue.expire(now);
