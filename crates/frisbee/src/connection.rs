@@ -8,15 +8,16 @@ use crate::executor::tasks::{Home, JobSlotId, Placement, TaskOwner, Tasks, has_t
 use crate::mailbox::Mailbox;
 use crate::mailbox::deferred::Deferred;
 use crate::mailbox::hand_off::HandOffAccepted;
-pub(crate) use crate::transport::endpoint::EndpointInfo;
 #[cfg(unix)]
+use crate::sync::AtomicBool;
+pub(crate) use crate::transport::endpoint::EndpointInfo;
 use crate::transport::endpoint::UnixCredentials;
 use crate::{HandOffError, Operation, Packet, PeerKind, RawTransport, SendError, TrySendError};
 use bytes::Bytes;
 use frisbee_core::Role;
 use std::future::poll_fn;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use tokio::runtime::Handle;
 

@@ -7,9 +7,10 @@ use crate::account::{Account, Admission, Budget};
 use crate::executor::tasks::Tasks;
 use crate::mailbox::Mailbox;
 use crate::mailbox::deferred::Deferred;
+use crate::sync::AtomicBool;
 use crate::transport::endpoint::EndpointInfo;
 use frisbee_core::{ClientConfig, Role, ServerConfig};
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32};
+use std::sync::atomic::{AtomicU16, AtomicU32};
 use std::sync::{Arc, OnceLock};
 use tokio::runtime::Handle;
 

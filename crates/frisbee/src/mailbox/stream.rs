@@ -1,16 +1,18 @@
 //! Shared state of a stream: its state machine, credit and unread messages.
 
+#[cfg(all(test, frisbee_loom))]
+mod model_tests;
+
 use super::inbox::{COPY_BELOW, Inbox};
 use crate::account::{Account, Traffic, body_memory};
 use crate::clock;
-use crate::sync::{wake, wake_all};
+use crate::sync::{AtomicBool, Mutex, MutexGuard, wake, wake_all};
 use crate::{Outbox, PacketId, PacketWriter, PeerKind, SendError};
 use bytes::Bytes;
 use frisbee_core::flow::{Credit, Window, cost};
 use frisbee_core::{Batch, BatchSize, StreamSignal, StreamState, tlv};
-use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
 /// Maximum length in bytes of the reset reason that a stream keeps for its handles. Otherwise, 256 streams with reasons

@@ -13,10 +13,10 @@
 
 use super::Worker;
 use crate::executor::tasks::Job;
-use parking_lot::Mutex;
+use crate::sync::{AtomicBool, Mutex};
 use std::collections::VecDeque;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use tokio::runtime::{self, Handle, RuntimeFlavor};
@@ -60,7 +60,7 @@ impl WakeQueue {
     /// Returns the wake-up queue of a runtime. Returns `None` for a single-threaded runtime, because its own queue is
     /// fair.
     pub(crate) fn of(runtime: &Handle) -> Option<Arc<Self>> {
-        static QUEUES: Mutex<Vec<(runtime::Id, Weak<WakeQueue>)>> = Mutex::new(Vec::new());
+        static QUEUES: parking_lot::Mutex<Vec<(runtime::Id, Weak<WakeQueue>)>> = parking_lot::Mutex::new(Vec::new());
         if runtime.runtime_flavor() == RuntimeFlavor::CurrentThread {
             return None;
         }
@@ -234,5 +234,7 @@ pub(crate) fn spawn(runtime: &Handle, worker: Option<&Worker>, driving: impl Fut
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, frisbee_loom))]
+mod model_tests;
+#[cfg(all(test, not(frisbee_loom)))]
 mod tests;
