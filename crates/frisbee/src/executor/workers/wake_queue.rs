@@ -17,7 +17,7 @@ use crate::sync::{AtomicBool, Mutex};
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, LazyLock, OnceLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use tokio::runtime::{self, Handle, RuntimeFlavor};
 
@@ -60,7 +60,7 @@ impl WakeQueue {
     /// Returns the wake-up queue of a runtime. Returns `None` for a single-threaded runtime, because its own queue is
     /// fair.
     pub(crate) fn of(runtime: &Handle) -> Option<Arc<Self>> {
-        static QUEUES: parking_lot::Mutex<Vec<(runtime::Id, Weak<WakeQueue>)>> = parking_lot::Mutex::new(Vec::new());
+        static QUEUES: LazyLock<Mutex<Vec<(runtime::Id, Weak<WakeQueue>)>>> = LazyLock::new(Mutex::default);
         if runtime.runtime_flavor() == RuntimeFlavor::CurrentThread {
             return None;
         }
