@@ -169,6 +169,8 @@ settings! {
     header_form: HeaderForm = HeaderForm::Current;
     /// Application-defined items that are added to HELLO. Empty by default.
     hello_items: HelloItems = HelloItems::default();
+    /// Ranges of operations whose packets are requests and replies, which may overtake each other. Empty by default.
+    calls: Arc<[RangeInclusive<u16>]> = Arc::new([]);
 }
 
 settings! {
@@ -184,6 +186,8 @@ settings! {
     served: Arc<[RangeInclusive<u16>]> = Arc::new([]);
     /// Application-defined items that are added to HELLO. Empty by default.
     hello_items: HelloItems = HelloItems::default();
+    /// Ranges of operations whose packets are requests and replies, which may overtake each other. Empty by default.
+    calls: Arc<[RangeInclusive<u16>]> = Arc::new([]);
 }
 
 impl From<Config> for ClientConfig {

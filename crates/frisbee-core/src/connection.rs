@@ -14,6 +14,7 @@ use crate::{
 };
 use bytes::Bytes;
 use hand_off::{HandOffEvent, HandOffProgress, Stage};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -62,6 +63,8 @@ pub struct Connection {
     /// First packet of the client, stored until [`Event::PeerKnown`] has been reported.
     first: Option<Box<Packet>>,
     peer: PeerKind,
+    /// Operations whose packets are requests and replies.
+    calls: Arc<[RangeInclusive<u16>]>,
     /// HELLO to send. `None` once it has been sent, or if HELLO is disabled. A server sends it in reply to the client's
     /// HELLO.
     hello: Option<Box<Hello>>,
@@ -73,11 +76,12 @@ pub struct Connection {
 impl Connection {
     /// Creates the client end of a connection that was established at `now`.
     pub fn client(config: &ClientConfig, now: Instant) -> Self {
-        let ClientConfig { common, header_form, hello_items, .. } = config;
+        let ClientConfig { common, header_form, hello_items, calls, .. } = config;
         let decoder = Decoder::new(*header_form, common.body_limit());
         let shows_by = if common.hello { now.checked_add(config.peer_kind_timeout) } else { None };
         let mut connection = Self::new(Role::Client, common, hello_items, decoder, *header_form, now);
         connection.shows_by = shows_by;
+        connection.calls = calls.clone();
         if common.hello {
             // A Go server ignores the HELLO and replies to the PING. A native server replies to the HELLO before
             // anything else.
@@ -91,10 +95,11 @@ impl Connection {
 
     /// Creates the server end of a connection that was established at `now`.
     pub fn server(config: &ServerConfig, now: Instant) -> Self {
-        let ServerConfig { common, first_header_timeout, served, hello_items } = config;
+        let ServerConfig { common, first_header_timeout, served, hello_items, calls } = config;
         let decoder = Decoder::detecting(served.clone(), common.body_limit());
         let mut connection = Self::new(Role::Server, common, hello_items, decoder, HeaderForm::Current, now);
         connection.shows_by = now.checked_add(*first_header_timeout);
+        connection.calls = calls.clone();
         connection
     }
 
@@ -125,6 +130,7 @@ impl Connection {
             shows_by: None,
             first: None,
             peer: PeerKind::Unknown,
+            calls: Arc::default(),
             hello: config.hello.then(|| Box::new(Hello::new(config, hello_items))),
             hand_off_timeout: millis(config.hand_off_timeout),
             hand_off: None,
@@ -321,6 +327,18 @@ impl Connection {
     /// Discards the partially received body; see [`Decoder::discard_body`].
     pub fn discard_body(&mut self) -> Option<Packet> {
         self.decoder.discard_body()
+    }
+
+    /// Prepares a write of [`transmit`](Self::transmit); see [`Outbox::stage`].
+    pub fn stage(&mut self) {
+        let calls = self.calls.clone();
+        self.transmit().stage(|operation| operation.is_in(&calls));
+    }
+
+    /// Returns whether packets of this operation belong to calls and are expected to be short, because no earlier one
+    /// was long.
+    pub fn is_short_call(&self, operation: Operation) -> bool {
+        self.outbox.is_short(operation) && operation.is_in(&self.calls)
     }
 
     /// Records that the socket accepted `count` bytes, or 0 if it currently accepts none.

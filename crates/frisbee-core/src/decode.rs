@@ -311,10 +311,7 @@ impl Decoder {
             Operation::PING => header.length == 0,
             Operation::STREAM => header.length <= self.limit,
             Operation::EXTENSION => header.length <= HELLO_MAX,
-            operation => {
-                let served = self.served.iter().any(|range| range.contains(&operation.number()));
-                served && header.length <= self.limit
-            }
+            operation => operation.is_in(&self.served) && header.length <= self.limit,
         }
     }
 

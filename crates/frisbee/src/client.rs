@@ -17,6 +17,7 @@ use crate::{Config, Error, HeaderForm, IoBackend, MountError, Router};
 use frisbee_core::{ClientConfig, HelloItems};
 use std::future::poll_fn;
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -452,7 +453,7 @@ impl ClientBuilder {
     fn prepare<R: Router>(
         &self,
         ends: EndpointInfo,
-        CheckedRouter { router, hello_items }: CheckedRouter<R>,
+        CheckedRouter { router, calls, hello_items }: CheckedRouter<R>,
         now: Instant,
     ) -> (Connection, Engine<R>) {
         let settings = &self.settings;
@@ -460,6 +461,7 @@ impl ClientBuilder {
         let config = ClientConfig::from(settings.connection.clone())
             .header_form(settings.header_form)
             .peer_kind_timeout(settings.peer_kind_timeout)
+            .calls(calls)
             .hello_items(hello_items);
         tracing::debug!(peer = ?ends.peer, "connected");
         let budget = Arc::new(Budget::new(settings.memory_max, settings.connection.stream_buffer_max));
@@ -470,9 +472,10 @@ impl ClientBuilder {
     }
 }
 
-/// A router with a valid declaration, and the items that it adds to the HELLO.
+/// A router with a valid declaration, its calls, and the items that it adds to the HELLO.
 struct CheckedRouter<R> {
     router: Arc<R>,
+    calls: Arc<[RangeInclusive<u16>]>,
     hello_items: HelloItems,
 }
 
@@ -480,7 +483,8 @@ impl<R: Router> CheckedRouter<R> {
     fn new(router: Arc<R>) -> Result<Self, MountError> {
         let declaration = router.declaration();
         declaration.check()?;
-        Ok(Self { router, hello_items: declaration.hello_items.into_iter().collect() })
+        let hello_items = declaration.hello_items.into_iter().collect();
+        Ok(Self { router, calls: declaration.calls.into(), hello_items })
     }
 }
 

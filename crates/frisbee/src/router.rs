@@ -33,7 +33,7 @@ use std::time::Instant;
 /// | the peer and its end | [`event`](Self::event) |
 /// | backpressure and overload | [`overflow`](Self::overflow), [`discarded`](Self::discarded), [`cancelled`](Self::cancelled), [`blocked`](Self::blocked) |
 /// | hand-off | [`hand_off`](Self::hand_off) |
-/// | operations, items of HELLO | [`declaration`](Self::declaration) |
+/// | operations, calls, items of HELLO | [`declaration`](Self::declaration) |
 ///
 /// ```
 /// use frisbee::{Connection, ConnectionEvent, Outbox, Packet, Routed, Router};
@@ -151,21 +151,13 @@ pub trait Router: Send + Sync + 'static {
         Routed::Continue
     }
 
-    /// Returns whether the packets of this operation are requests and replies. If so, a long packet may be sent in
-    /// fragments, and packets of other calls may overtake it. By default, all packets keep their order, except packets
-    /// of streams.
-    fn is_call(&self, operation: Operation) -> bool {
-        let _ = operation;
-        false
-    }
-
-    /// Returns the operations and HELLO items of this router. Read when a server is bound or a client connects.
+    /// Returns the operations, calls and HELLO items of this router. Read when a server is bound or a client connects.
     fn declaration(&self) -> Declaration {
         Declaration::default()
     }
 }
 
-/// A router's operations and HELLO items; see [`Router::declaration`].
+/// A router's operations, calls and HELLO items; see [`Router::declaration`].
 ///
 /// ```
 /// use frisbee::{Connection, Declaration, Outbox, Packet, Routed, Router};
@@ -195,6 +187,10 @@ pub struct Declaration {
     /// Operations that the router handles. The server uses them to distinguish the first packet of a peer with 8-byte
     /// headers from the bytes of another protocol. Defaults to all operations.
     pub operations: Vec<RangeInclusive<u16>>,
+    /// Operations whose packets, in both directions, are requests and replies. Packets of other calls and streams may
+    /// overtake a long one of them, which is sent in fragments. All other packets of user operations keep their order.
+    /// Defaults to none.
+    pub calls: Vec<RangeInclusive<u16>>,
     /// Items to add to the HELLO. Their types range from [`Hello::FIRST_USER_ITEM`] to 127. The items of all routers
     /// together may take [`Hello::ITEMS_MAX`] bytes. For a router mounted in frpc, types below 64 are reserved for
     /// frpc. Defaults to none.
@@ -210,7 +206,7 @@ pub struct Declaration {
 impl Default for Declaration {
     fn default() -> Self {
         let operations = vec![Operation::FIRST_USER.number()..=u16::MAX];
-        Self { operations, hello_items: Vec::new(), closes_by_itself: false, wrong: None }
+        Self { operations, calls: Vec::new(), hello_items: Vec::new(), closes_by_itself: false, wrong: None }
     }
 }
 
@@ -219,6 +215,13 @@ impl Declaration {
     #[must_use]
     pub fn operations(mut self, operations: impl IntoIterator<Item = RangeInclusive<u16>>) -> Self {
         self.operations = operations.into_iter().collect();
+        self
+    }
+
+    /// Sets the operations of [requests and replies](Self::calls).
+    #[must_use]
+    pub fn calls(mut self, calls: impl IntoIterator<Item = RangeInclusive<u16>>) -> Self {
+        self.calls = calls.into_iter().collect();
         self
     }
 
@@ -402,7 +405,12 @@ mod tests {
         let connection = Connection::server(&Default::default(), &budget, runtime, Default::default());
         let declaration = Plain.declaration();
         assert_eq!(declaration.operations, [10..=u16::MAX]);
-        assert!(declaration.hello_items.is_empty() && declaration.check().is_ok() && !declaration.closes_by_itself);
+        assert!(
+            declaration.calls.is_empty()
+                && declaration.hello_items.is_empty()
+                && declaration.check().is_ok()
+                && !declaration.closes_by_itself
+        );
         let mut event = ConnectionEvent::Closing { is_busy: false };
         Plain.event(&mut (), &mut event);
         assert!(matches!(event, ConnectionEvent::Closing { is_busy: false }));

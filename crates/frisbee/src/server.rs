@@ -569,10 +569,11 @@ impl<R: Router, L> Server<R, L> {
     fn into_host(self) -> (L, Arc<ServerShared<R>>) {
         let Self { listener, budget, open, builder, router } = self;
         let (settings, added) = (builder.settings, Arc::unwrap_or_clone(builder.added));
-        let Declaration { operations, hello_items, .. } = router.declaration();
+        let Declaration { operations, calls, hello_items, .. } = router.declaration();
         let config = ServerConfig::from(settings.connection)
             .first_header_timeout(settings.first_header_timeout)
             .served(operations.into())
+            .calls(calls.into())
             .hello_items(hello_items.into_iter().collect());
         let host = Arc::new_cyclic(|host: &Weak<ServerShared<R>>| {
             let host = AdapterHost { phase: open.phase(), config: Arc::new(config.clone()), server: host.clone() };

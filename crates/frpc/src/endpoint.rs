@@ -103,14 +103,11 @@ impl Endpoint {
 impl Router for Endpoint {
     type Session = Session;
 
-    fn is_call(&self, operation: Operation) -> bool {
-        !self.offer.mounts.contains(operation)
-    }
-
     fn declaration(&self) -> Declaration {
         let ServiceOffer { table, compat, called, compression, mounts, .. } = &*self.offer;
         let mut declaration = mounts.declaration();
         let (operations, items) = (mem::take(&mut declaration.operations), mem::take(&mut declaration.hello_items));
+        let calls: Vec<_> = offer::gaps(&operations).chain(mem::take(&mut declaration.calls)).collect();
         let compat = compat.iter().flat_map(|layout| layout.operations()).map(|operation| *operation..=*operation);
         let offered = table.layouts.iter().map(|layout| (OFFERED, layout.item()));
         let called = called.iter().map(|layout| (CALLED, layout.item()));
@@ -120,6 +117,7 @@ impl Router for Endpoint {
         let decompresses = compression.iter().map(|_| (DECOMPRESSES, Bytes::from_static(&[ZSTD])));
         declaration
             .operations(table.operations().into_iter().chain(compat).chain(operations))
+            .calls(calls)
             .hello_items(offered.chain(called).chain(load_report).chain(decompresses).chain(items))
             // A channel closes its connections itself, after its own work.
             .closes_by_itself(!self.side.accepts())

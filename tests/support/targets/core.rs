@@ -2,8 +2,8 @@
 
 use bytes::{BufMut, Bytes};
 use frisbee_core::{
-    Batch, BatchSize, CloseReason, Config, Connection, Decoder, Event, Header, HeaderForm, Hello, HelloError,
-    Operation, Outbox, Packet, PacketId, ProtocolError, ServerConfig, extension, tlv,
+    Batch, BatchSize, ClientConfig, CloseReason, Config, Connection, Decoder, Event, Header, HeaderForm, Hello,
+    HelloError, Operation, Outbox, Packet, PacketId, ProtocolError, ServerConfig, extension, tlv,
 };
 use std::io::IoSlice;
 use std::sync::Arc;
@@ -225,7 +225,7 @@ fn divided(data: &[u8]) {
     const LENGTHS: [usize; 8] = [0, 1, 5_000, 16_384, 65_536, 65_537, 70_000, 200_000];
     const WRITES: [usize; 4] = [0, 1_000, 65_546, 1 << 20];
     let now = Instant::now();
-    let mut client = Connection::client(&Config::default().into(), now);
+    let mut client = Connection::client(&ClientConfig::default().calls([10..=10].into()), now);
     let mut server = Connection::server(&ServerConfig::default(), now);
     let mut hello = client.outbox().take_bytes();
     while matches!(server.poll_event(&mut hello, now), Ok(Some(_))) {}
@@ -255,7 +255,7 @@ fn divided(data: &[u8]) {
         // The last two writes send all that is left.
         let mut left = if number >= data.len() { usize::MAX } else { WRITES[usize::from(byte >> 6)] };
         while !client.transmit().is_empty() {
-            client.transmit().stage(|_| true);
+            client.stage();
             let mut slices = [IoSlice::new(&[]); 64];
             let filled = client.transmit().slices(&mut slices, left);
             let mut bytes: Bytes = slices[..filled].iter().flat_map(|slice| slice.iter().copied()).collect();

@@ -129,7 +129,7 @@ impl Outbox {
     }
 
     /// Returns whether packets of this operation are expected to be short, because no earlier one was long.
-    pub fn is_short(&self, operation: Operation) -> bool {
+    pub(crate) fn is_short(&self, operation: Operation) -> bool {
         self.bulk.fragments().is_none_or(|fragments| fragments.operations & bit(operation) == 0)
     }
 

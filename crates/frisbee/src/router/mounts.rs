@@ -144,6 +144,12 @@ fn inclusive(range: &impl RangeBounds<u16>) -> Option<RangeInclusive<u16>> {
     (Operation::FIRST_USER.number() <= start && start <= end).then_some(start..=end)
 }
 
+/// Returns the operations that are in both ranges, if any.
+fn intersection(one: &RangeInclusive<u16>, other: &RangeInclusive<u16>) -> Option<RangeInclusive<u16>> {
+    let both = *one.start().max(other.start())..=*one.end().min(other.end());
+    (!both.is_empty()).then_some(both)
+}
+
 fn owner(name: &str, range: &RangeInclusive<u16>) -> String {
     format!("{name} on {}..={}", range.start(), range.end())
 }
@@ -176,9 +182,10 @@ impl Router for Mounts {
     fn declaration(&self) -> Declaration {
         let operations = self.mounts.iter().map(|mount| mount.range.clone()).collect();
         let wrong = self.wrong.clone();
-        let mut all = Declaration { operations, hello_items: Vec::new(), closes_by_itself: false, wrong };
+        let mut all = Declaration { operations, wrong, ..Declaration::default() };
         for mount in self.mounts.iter().chain(&self.fallback) {
             let mounted = mount.router.declaration();
+            all.calls.extend(mounted.calls.iter().filter_map(|calls| intersection(calls, &mount.range)));
             all.hello_items.extend(mounted.hello_items);
             all.closes_by_itself |= mounted.closes_by_itself;
             all.wrong = all.wrong.or(mounted.wrong);
@@ -407,7 +414,7 @@ mod tests {
 
         fn declaration(&self) -> Declaration {
             let items = [(100, Bytes::from_static(self.name.as_bytes()))];
-            Declaration::default().hello_items(items).closes_by_itself(self.name == "b")
+            Declaration::default().calls([15..=25]).hello_items(items).closes_by_itself(self.name == "b")
         }
 
         fn connected(&self, _connection: &Connection) {}
@@ -452,6 +459,7 @@ mod tests {
         assert!(!mounts.is_empty() && !Mounts::new().fallback(log("c")).is_empty() && Mounts::new().is_empty());
         assert!(mounts.has_fallback() && !Mounts::new().mount(10..=20, log("a")).has_fallback());
         assert_eq!(mounts.declaration().hello_items, ["a", "b", "c"].map(|name| (100, name.into())));
+        assert_eq!(mounts.declaration().calls, [15..=20, 21..=25]);
         let budget = Arc::new(crate::account::Budget::new(usize::MAX, 0));
         let runtime = tokio::runtime::Handle::current();
         let connection = Connection::server(&Default::default(), &budget, runtime, Default::default());

@@ -516,11 +516,6 @@ impl<R: Router> Engine<R> {
         })
     }
 
-    /// Prepares a write; see [`Outbox::stage`].
-    pub(crate) fn stage(&mut self) {
-        self.core.transmit().stage(|operation| self.router.is_call(operation));
-    }
-
     /// Records a write of `count` bytes, and notifies waiting senders if the backlog has fallen below its limit. Called
     /// after each write. Cheap unless the backlog was full.
     #[inline(always)] // Has a single caller.

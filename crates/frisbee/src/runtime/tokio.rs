@@ -542,7 +542,7 @@ where
     /// Writes fragments of long packets, or the start of a large body, together with the bytes that precede them.
     #[inline(never)] // Keeps the slices off the caller's stack frame.
     fn poll_write_slices(&mut self, context: &mut Context<'_>) -> io::Result<Poll<usize>> {
-        self.engine.stage();
+        self.engine.core.stage();
         let mut slices = [IoSlice::new(&[]); SLICES_MAX];
         let filled = self.engine.core.transmit().slices(&mut slices, PIECE_MAX);
         Ok(Pin::new(&mut self.io).poll_write_vectored(context, &slices[..filled])?)

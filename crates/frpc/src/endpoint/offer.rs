@@ -17,9 +17,10 @@ use crate::wire::translation::{Caller, ServicePlans};
 use crate::{Error, Policy};
 use frisbee::{Connection, MountError, Mounts, Operation, Router as _};
 use polyglot::Nesting;
-use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::{fmt, iter};
 
 /// Builder of a [`ServiceOffer`].
 #[derive(Clone, Default)]
@@ -365,8 +366,17 @@ macro_rules! offering_setters {
 }
 pub(crate) use offering_setters;
 
+/// Returns the user operations that are in none of `ranges`, which must be sorted and must not overlap.
+pub(super) fn gaps(ranges: &[RangeInclusive<u16>]) -> impl Iterator<Item = RangeInclusive<u16>> {
+    let starts =
+        iter::once(Operation::FIRST_USER.number()).chain(ranges.iter().filter_map(|range| range.end().checked_add(1)));
+    let ends = ranges.iter().map(|range| range.start() - 1).chain([u16::MAX]);
+    starts.zip(ends).map(|(start, end)| start..=end).filter(|gap| !gap.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
+    use super::gaps;
     use crate::{Error, Server};
     use bytes::Bytes;
     use frisbee::{Connection, Declaration, MountError, Outbox, Packet, Routed, Router};
@@ -385,6 +395,17 @@ mod tests {
 
         fn declaration(&self) -> Declaration {
             Declaration::default().hello_items([(self.0, Bytes::new())])
+        }
+    }
+
+    #[test]
+    fn all_but_mounted_operations_are_calls() {
+        for (mounted, calls) in [
+            (vec![], vec![10..=u16::MAX]),
+            (vec![10..=20, 22..=22, 30..=u16::MAX], vec![21..=21, 23..=29]),
+            (vec![1000..=1099, 1100..=1200], vec![10..=999, 1201..=u16::MAX]),
+        ] {
+            assert_eq!(gaps(&mounted).collect::<Vec<_>>(), calls);
         }
     }
 

@@ -26,7 +26,8 @@ struct Pair {
 impl Pair {
     fn new() -> Self {
         let (now, common) = (Instant::now(), Config::default().body_max(24 * MIB as u32));
-        let mut client = Connection::client(&ClientConfig::from(common.clone()), now);
+        let config = ClientConfig::from(common.clone()).calls([10..=65_281].into());
+        let mut client = Connection::client(&config, now);
         let mut server = Connection::server(&ServerConfig::from(common), now);
         process(&mut server, client.outbox().take_bytes(), now);
         process(&mut client, server.outbox().take_bytes(), now);
@@ -43,7 +44,7 @@ impl Pair {
 
     /// Returns the bytes of the next write, at most `most`.
     fn stage(&mut self, most: usize) -> Vec<u8> {
-        self.client.transmit().stage(|operation| operation != TOPIC);
+        self.client.stage();
         let mut slices = [IoSlice::new(&[]); 64];
         let filled = self.client.transmit().slices(&mut slices, most);
         slices[..filled].iter().flat_map(|slice| slice.iter().copied()).collect()

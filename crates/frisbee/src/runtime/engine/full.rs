@@ -104,9 +104,8 @@ impl<R: Router> Engine<R> {
         if matches!(self.departure, OutgoingHandOff::AtPacketEnd(_)) || shared.mailbox.account.is_over() {
             return None;
         }
-        let outbox = self.core.outbox();
-        outbox.short_len().filter(|length| *length < self.output.limit(SHORT_BACKLOG_MAX))?;
-        shared.deferred.find(|operation| outbox.is_short(operation) && self.router.is_call(operation))
+        self.core.outbox().short_len().filter(|length| *length < self.output.limit(SHORT_BACKLOG_MAX))?;
+        shared.deferred.find(|operation| self.core.is_short_call(operation))
     }
 
     fn route_packet(&mut self, DeferredPacket { packet, opens, .. }: DeferredPacket) -> (Routed, usize) {
