@@ -23,6 +23,8 @@ pub(crate) struct DeferredPacket {
 struct Queue {
     /// Deferred packets, oldest first, each with the memory charged for it in bytes.
     packets: VecDeque<(DeferredPacket, usize)>,
+    /// Number of packets at the front that [`Deferred::find`] has examined without finding a short request.
+    examined: usize,
     /// Total memory charged for the deferred packets in bytes.
     charged: usize,
     /// Streams that have deferred packets, sorted. Later packets of these streams must be deferred too, to keep their
@@ -58,20 +60,23 @@ impl Deferred {
     /// Removes and returns the deferred packet at `index`. The oldest has index 0.
     pub(crate) fn remove(&self, index: usize, account: &Account) -> Option<DeferredPacket> {
         let mut queue = self.0.lock();
-        let queue = queue.as_mut()?;
-        let (entry, charge) = queue.packets.remove(index)?;
-        queue.forget(charge, account);
-        Some(entry)
+        queue.as_mut()?.remove(index, account)
     }
 
     /// Returns the index of the oldest request with an operation that satisfies `is_short`, if packets may be
     /// reordered.
+    ///
+    /// Examines each request once, so it does not find requests of an operation that has become short since.
     pub(crate) fn find(&self, is_short: impl Fn(Operation) -> bool) -> Option<usize> {
-        let queue = self.0.lock();
-        let queue = queue.as_ref().filter(|queue| !queue.stops)?;
-        queue.packets.iter().position(|(DeferredPacket { packet, .. }, _)| {
-            !packet.operation.is_reserved() && is_short(packet.operation)
-        })
+        let mut queue = self.0.lock();
+        let queue = queue.as_mut().filter(|queue| !queue.stops)?;
+        while let Some((DeferredPacket { packet, .. }, _)) = queue.packets.get(queue.examined) {
+            if !packet.operation.is_reserved() && is_short(packet.operation) {
+                return Some(queue.examined);
+            }
+            queue.examined += 1;
+        }
+        None
     }
 
     /// Removes the deferred request of a cancelled call. Returns whether the request was in the queue.
@@ -81,10 +86,8 @@ impl Deferred {
         let is_it = |(DeferredPacket { packet, .. }, _): &(DeferredPacket, usize)| {
             packet.id == id && packet.operation == operation
         };
-        let Some(index) = queue.packets.iter().position(is_it) else { return false };
-        let Some((_request, charge)) = queue.packets.remove(index) else { return false };
-        queue.forget(charge, account);
-        true
+        let index = queue.packets.iter().position(is_it);
+        index.and_then(|index| queue.remove(index, account)).is_some()
     }
 
     /// Removes the deferred packets of a stream and returns whether there were any. Later packets of the stream are
@@ -99,6 +102,7 @@ impl Deferred {
             freed += if leaves { *charge } else { 0 };
             !leaves
         });
+        queue.examined = 0;
         queue.forget(freed, account);
         queue.packets.len() < before
     }
@@ -136,6 +140,13 @@ impl Deferred {
 }
 
 impl Queue {
+    fn remove(&mut self, index: usize, account: &Account) -> Option<DeferredPacket> {
+        let (entry, charge) = self.packets.remove(index)?;
+        self.examined -= usize::from(index < self.examined);
+        self.forget(charge, account);
+        Some(entry)
+    }
+
     /// Releases the memory charge of a removed packet.
     fn forget(&mut self, charge: usize, account: &Account) {
         self.charged -= charge;
@@ -220,6 +231,38 @@ mod tests {
         assert_eq!(order.collect::<Vec<_>>(), [1, 3, 4]);
         assert!(!deferred.is_full(MIB, &account), "stopped packets should have been routed");
         assert_eq!(account.budget().charged(), 0);
+    }
+
+    #[test]
+    fn short_requests_are_found_in_one_pass() {
+        let account = account(MIB, MIB);
+        let deferred = Deferred::default();
+        let push = |id: u16, number| {
+            let operation = Operation::user(number).expect("operation number should be above the reserved range");
+            let packet = Packet::new(PacketId(id), operation, Bytes::new());
+            deferred.push(DeferredPacket { packet, opens: false, stops: false }, &account);
+        };
+        let calls = std::cell::Cell::new(0);
+        let find = || {
+            deferred.find(|operation| {
+                calls.set(calls.get() + 1);
+                operation.number() == 11
+            })
+        };
+        (0..100).for_each(|id| push(id, 10 + u16::from(id % 50 == 49)));
+        for (index, left) in [(49, 99), (98, 98)] {
+            assert_eq!((find(), find()), (Some(index), Some(index)));
+            assert!(deferred.remove(index, &account).is_some());
+            assert_eq!(deferred.0.lock().as_ref().map(|queue| queue.packets.len()), Some(left));
+        }
+        assert_eq!((find(), calls.get()), (None, 102));
+        // Requests that were examined leave from the front and by cancellation. A later one is short.
+        assert_eq!(deferred.remove(0, &account).map(|entry| entry.packet.id.0), Some(0));
+        assert!(deferred.cancel(PacketId(5), Operation::FIRST_USER, &account));
+        push(200, 11);
+        assert_eq!((find(), calls.get()), (Some(96), 103));
+        assert!(!deferred.leave_stream(PacketId(1), &account));
+        assert_eq!(find(), Some(96));
     }
 
     #[test]
