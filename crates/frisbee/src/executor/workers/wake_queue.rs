@@ -38,6 +38,9 @@ pub(crate) struct WakeQueue {
     state: Mutex<State>,
 }
 
+/// The queues of all runtimes.
+type Queues = Vec<(runtime::Id, Weak<WakeQueue>)>;
+
 #[derive(Default)]
 struct State {
     connections: usize,
@@ -60,7 +63,7 @@ impl WakeQueue {
     /// Returns the wake-up queue of a runtime. Returns `None` for a single-threaded runtime, because its own queue is
     /// fair.
     pub(crate) fn of(runtime: &Handle) -> Option<Arc<Self>> {
-        static QUEUES: LazyLock<Mutex<Vec<(runtime::Id, Weak<WakeQueue>)>>> = LazyLock::new(Mutex::default);
+        static QUEUES: LazyLock<Mutex<Queues>> = LazyLock::new(Mutex::default);
         if runtime.runtime_flavor() == RuntimeFlavor::CurrentThread {
             return None;
         }
