@@ -416,18 +416,19 @@ impl BodyMut<'_> {
 
     /// Returns the maximum number of bytes that may be appended to the body.
     pub fn missing(&self) -> usize {
-        let Partial { piece, missing, received, .. } = &*self.0;
+        let Partial { piece, missing, received, ahead, .. } = &*self.0;
         // Also read the head of the next fragment, so that each fragment takes only one read.
-        let ahead = if piece < missing { fragments::AHEAD_MAX } else { 0 };
-        piece.saturating_add(ahead).min(received.available())
+        let more = if piece < missing { fragments::AHEAD_MAX.saturating_sub((*ahead).into()) } else { 0 };
+        piece.saturating_add(more).min(received.available())
     }
 
-    /// Updates the decoder after bytes were appended to the buffer of the body.
+    /// Updates the decoder after bytes were appended to the buffer of the body. Returns whether the next fragment of the
+    /// body follows, so that reading may continue.
     ///
     /// # Panics
     /// If more bytes were appended than were missing.
-    pub fn appended(self) {
-        let Partial { header, received, missing, piece, ahead, .. } = self.0;
+    pub fn appended(&mut self) -> bool {
+        let Partial { header, received, missing, piece, ahead, .. } = &mut *self.0;
         let before = (header.length as usize).saturating_sub(*missing);
         let count = received.len().saturating_sub(before);
         let beyond = count.saturating_sub(*piece);
@@ -438,6 +439,7 @@ impl BodyMut<'_> {
         *missing = missing.saturating_sub(count.min(*piece));
         *piece = piece.saturating_sub(count);
         *ahead = beyond as u8; // At most `AHEAD_MAX`.
+        beyond == fragments::AHEAD_MAX && self.0.begin_next_fragment()
     }
 }
 

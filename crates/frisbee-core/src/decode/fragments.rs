@@ -1,6 +1,7 @@
 //! Assembly of packets that arrive in fragments.
 
-use super::{Decoder, Partial, ProtocolError};
+use super::{DIRECT_MIN, Decoder, Partial, ProtocolError};
+use crate::hello::HELLO_MAX;
 use crate::{BodyMemory, Header, Operation, Packet, PacketId, extension, tlv};
 use bytes::{Buf, Bytes};
 use std::fmt;
@@ -182,6 +183,25 @@ impl Partial {
         let missing = header.length as usize;
         let received = BodyMemory::default();
         Self { header, received, missing, piece: missing, channel: 0, ahead: 0, is_discarded: false, last, next: None }
+    }
+
+    /// Begins the next fragment if the bytes that were read past the end of the last one are the start of another
+    /// fragment of this packet. Returns whether they were. Leaves all other packets to [`Decoder::next`], including short
+    /// and invalid fragments.
+    pub(super) fn begin_next_fragment(&mut self) -> bool {
+        let Some((rest, [head @ .., channel])) = self.received.buffer().split_last_chunk::<AHEAD_MAX>() else {
+            return false;
+        };
+        let Ok(Header { id, operation, length }) = Header::decode(head) else { return false };
+        let length = (length as usize).saturating_sub(1);
+        let is_next = (id, operation, *channel) == (extension::FRAGMENT, Operation::EXTENSION, self.channel);
+        if !is_next || !(DIRECT_MIN.min(self.missing)..=self.missing.min(HELLO_MAX as usize)).contains(&length) {
+            return false;
+        }
+        let end = rest.len();
+        self.received.buffer().truncate(end);
+        (self.piece, self.ahead) = (length, 0);
+        true
     }
 }
 

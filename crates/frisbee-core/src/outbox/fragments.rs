@@ -18,11 +18,19 @@ use crate::{Header, HeaderForm, Operation, Packet, PacketId, extension, tlv};
 use bytes::Bytes;
 use std::collections::VecDeque;
 
-/// Maximum length in bytes of a body that is sent whole, and of a fragment.
+/// Maximum length in bytes of a body that is sent whole.
 pub(super) const WHOLE_MAX: usize = HELLO_MAX as usize;
+
+/// Maximum length in bytes of a fragment's body. A read of 64 KiB then contains the whole fragment and the start of the
+/// next one, whose part of the message the receiver reads in place.
+const FRAGMENT_MAX: usize = WHOLE_MAX - 2 * Header::MAX_LEN - 1;
 
 /// Maximum number of fragments of one write, which is half of the driver's slices.
 const FRAGMENTS_MAX: usize = 32;
+
+/// Number of fragments of a write, in addition to twice those of the last write. Further ones would usually be taken
+/// back.
+const FRAGMENTS_MORE: usize = 2;
 
 /// Number of bytes that must remain the same after a blocked write, because OpenSSL has already encrypted them.
 const RECORD_MAX: usize = 16 * 1024;
@@ -40,6 +48,8 @@ pub(super) struct Fragments {
     behind: Vec<u8>,
     /// Fragments of the current write, in order.
     staged: Vec<Staged>,
+    /// Number of fragments that the last write has begun, or `None` before the first one.
+    begun: Option<usize>,
     /// Whether all short packets that preceded the last fragments have been written.
     short_written: bool,
     /// Number of bytes written since the writing of a fragment began.
@@ -276,7 +286,8 @@ impl Fragments {
             outbox.bulk_len = outbox.bulk_len.saturating_sub(self.behind.len());
             outbox.buffer.append(&mut self.behind);
         }
-        while self.staged.len() < FRAGMENTS_MAX
+        let most = self.begun.map_or(FRAGMENTS_MAX, |begun| begun.saturating_mul(2).saturating_add(FRAGMENTS_MORE));
+        while self.staged.len() < most.min(FRAGMENTS_MAX)
             && let Some(at) = self.next(outbox.channels)
         {
             self.put(outbox, at);
@@ -322,7 +333,7 @@ impl Fragments {
         }
         let end = outbox.buffer.len();
         let head = end.saturating_sub(body);
-        let length = packet.unsent().min(WHOLE_MAX.saturating_sub(head));
+        let length = packet.unsent().min(FRAGMENT_MAX.saturating_sub(head));
         if let Some(field) = outbox.buffer.get_mut(..body).and_then(<[u8]>::last_chunk_mut) {
             *field = (head.saturating_add(length) as u32).to_be_bytes(); // At most 64 KiB.
         }
@@ -345,6 +356,9 @@ impl Fragments {
         let has_begun = |start| bulk_before(start).fold(start, usize::saturating_add) < reached;
         let begun = self.staged.iter().take_while(|staged| is_all || has_begun(staged.start)).count();
         self.short_written = is_all || self.staged.first().is_some_and(|staged| staged.start <= outbox.written);
+        if count > 0 {
+            self.begun = Some(begun);
+        }
         self.passed = self.passed.saturating_add(count);
         let kept = if self.passed >= WHOLE_MAX { begun.max(1) } else { begun };
         if kept > 0 {

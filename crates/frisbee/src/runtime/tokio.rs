@@ -42,10 +42,6 @@ const READ_MAX: usize = 64 * 1024;
 /// to be woken when data arrives.
 const READS_PER_POLL: usize = 4;
 
-/// Maximum number of reads per poll while a large body arrives in fragments. Each fragment takes a read, and this many
-/// fragments have [`PIECE_MAX`] bytes.
-const BODY_READS_PER_POLL: usize = PIECE_MAX / READ_MAX;
-
 /// Number of bytes in one poll of the driver after which it stops reading. More data is then likely to follow, and
 /// other connections should be served first. A large body is read up to [`PIECE_MAX`], because its start is still in
 /// the processor's cache.
@@ -352,10 +348,7 @@ where
         let mut happened = std::mem::take(&mut self.yielded);
         let mut read = ReadStep::Done;
         let mut brought = 0;
-        for round in 0..BODY_READS_PER_POLL {
-            if round >= READS_PER_POLL && self.engine.core.body_mut().is_none() {
-                break;
-            }
+        for round in 0..READS_PER_POLL {
             // After the first round nothing remains to be routed, so skip this check in later rounds.
             let reads = round > 0 || self.engine.wants_input();
             read = self.read(context, reads, &mut now, &mut brought)?;
@@ -480,24 +473,25 @@ where
     #[inline(never)]
     fn poll_read_body(&mut self, context: &mut Context<'_>) -> io::Result<Poll<Read>> {
         let Some(mut body) = self.engine.core.body_mut() else { return Ok(Poll::Pending) };
-        let room = body.missing().min(PIECE_MAX);
-        let mut target = body.buffer().limit(room);
-        let mut read = std::pin::pin!(self.io.read_buf(&mut target)).poll(context)?;
-        // TLS returns one record of up to 16 KiB at a time. A poll for each record would cost more than reading it.
-        while self.buffers
-            && let Poll::Ready(count @ 1..) = read
-            && target.has_remaining_mut()
-        {
+        let mut count = 0;
+        loop {
+            let room = body.missing().min(PIECE_MAX - count);
+            let mut target = body.buffer().limit(room);
             match std::pin::pin!(self.io.read_buf(&mut target)).poll(context)? {
-                Poll::Ready(more @ 1..) => read = Poll::Ready(count + more),
+                Poll::Ready(more @ 1..) => count += more,
                 // The task is woken when more data arrives, and the next read reports the end again.
-                Poll::Ready(0) | Poll::Pending => break,
+                read if count == 0 => return Ok(read.map(|_| Read::Eof)),
+                Poll::Ready(_) | Poll::Pending => break,
+            }
+            // TLS returns one record of up to 16 KiB at a time, and TCP at most a fragment. A poll for each of them
+            // would cost more than reading it.
+            let is_full = !target.has_remaining_mut();
+            let continues = body.appended() || self.buffers && !is_full;
+            if !continues || body.missing() == 0 || count >= PIECE_MAX {
+                break;
             }
         }
-        Ok(read.map(|count| {
-            body.appended();
-            if count == 0 { Read::Eof } else { Read::Body(count) }
-        }))
+        Ok(Poll::Ready(Read::Body(count)))
     }
 
     /// Writes pending bytes while the socket accepts them, at most one piece at a time. Completes when all bytes have

@@ -91,6 +91,52 @@ fn fragments_become_packets_at_every_read_size() {
     }
 }
 
+/// Returns the parts of a body as fragments on channel 1.
+fn divided(body: &Bytes, lengths: &[usize]) -> Bytes {
+    let (mut outbox, mut rest) = (Outbox::default(), &body[..]);
+    for (at, length) in lengths.iter().enumerate() {
+        let (part, after) = rest.split_at(*length);
+        let mut fragment = vec![1];
+        if at == 0 {
+            [10, 7, body.len() as u64].into_iter().for_each(|number| tlv::put_varint(&mut fragment, number));
+        }
+        push(&mut outbox, extension::FRAGMENT.0, Operation::EXTENSION, &[&fragment, part].concat());
+        rest = after;
+    }
+    outbox.take_bytes()
+}
+
+/// Fragments that follow each other are read into their body without decoding, except short ones.
+#[test]
+fn fragments_of_body_are_read_in_one_pass() {
+    let now = Instant::now();
+    for (lengths, expected) in
+        [(&[60_000; 4][..], 3), (&[60_000, 60_000, 60_000, 100], 3), (&[60_000, 60_000, 100, 100], 1)]
+    {
+        let (mut client, body) = (client(now), body(lengths.iter().sum()));
+        let bytes = divided(&body, lengths);
+        // The second fragment has begun.
+        let (start, mut rest) = bytes.split_at(70_000);
+        assert!(read(&mut client, start, usize::MAX, now).is_empty());
+        let mut target = client.body_mut().expect("a large body should be incomplete");
+        let mut reads = 0;
+        loop {
+            let (part, after) = rest.split_at(target.missing().min(rest.len()));
+            target.buffer().extend_from_slice(part);
+            (rest, reads) = (after, reads + 1);
+            if !target.appended() {
+                break;
+            }
+        }
+        assert_eq!(reads, expected, "{lengths:?}");
+        let event = client.poll_event(&mut Bytes::new(), now).expect("packets should be valid");
+        let packet = event.and_then(|event| if let Event::Packet(packet) = event { Some(packet) } else { None });
+        let mut packets = Vec::from_iter(packet);
+        packets.extend(read(&mut client, rest, usize::MAX, now));
+        assert!(packets.len() == 1 && packets[0].body == body, "{lengths:?}");
+    }
+}
+
 /// Packets between fragments are returned as soon as their last byte has arrived.
 #[test]
 fn packet_between_fragments_arrives_at_once() {

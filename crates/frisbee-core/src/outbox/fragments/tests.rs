@@ -154,6 +154,19 @@ fn similar_packets_are_sent_one_after_another() {
     assert!(pair.buffered <= 2 * MIB + 200_000, "{}", pair.buffered);
 }
 
+/// A socket that accepts little does not make each write stage fragments that are taken back.
+#[test]
+fn write_stages_little_more_than_last_one() {
+    let mut pair = Pair::new();
+    pair.push(1, CALL, body(20 * MIB, 0));
+    let staged = [100_000, 100_000, usize::MAX, usize::MAX, usize::MAX, usize::MAX].map(|accepted| {
+        let staged = pair.stage(usize::MAX).len();
+        pair.client.handle_written(staged.min(accepted), pair.now);
+        staged.div_ceil(64 * 1024)
+    });
+    assert_eq!(staged, [32, 7, 7, 14, 30, 32]);
+}
+
 #[test]
 fn packets_of_stream_and_call_keep_their_order() {
     let mut pair = Pair::new();
