@@ -3,7 +3,7 @@
 
 pub(crate) mod hand_off;
 
-use crate::decode::BodyMut;
+use crate::decode::{BodyMut, FRAGMENT_LEAST};
 use crate::hello::CHANNELS_MAX;
 use crate::idle_tracker::IdleTracker;
 use crate::keepalive::millis;
@@ -21,10 +21,6 @@ use std::time::{Duration, Instant};
 /// Maximum number of PINGs that a peer may send in a burst. Go peers send two PINGs per second.
 const PING_BURST: u32 = 40;
 const PINGS_PER_SECOND: u32 = 20;
-
-/// Minimum length in bytes of a fragment, except for the last one of a packet. Shorter fragments are charged as useless
-/// packets, because handling them costs more than handling whole packets.
-const FRAGMENT_LEAST: usize = 1024;
 
 /// Extensions that are passed to the caller as control packets.
 const CONTROLS: [PacketId; 4] = [extension::ASK, extension::LAYOUT, extension::CALLS, extension::CLOSE];

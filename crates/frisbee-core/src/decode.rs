@@ -3,6 +3,7 @@
 
 mod fragments;
 
+pub(crate) use self::fragments::FRAGMENT_LEAST;
 pub use self::fragments::FragmentError;
 use crate::hello::HELLO_MAX;
 use crate::{
@@ -80,6 +81,8 @@ struct Partial {
     missing: usize,
     /// Number of missing bytes that belong to the current fragment. Equal to `missing` if the packet is not fragmented.
     piece: usize,
+    /// Length in bytes of the current fragment's part of the body, or of the body if the packet is not fragmented.
+    fragment: usize,
     /// Channel of this packet's fragments.
     channel: u8,
     /// Number of bytes at the end of `received` that were read past the end of the current fragment.
@@ -210,9 +213,16 @@ impl Decoder {
     /// A driver may read up to [`BodyMut::missing`] bytes from the socket directly into it, and must then call
     /// [`next`](Self::next) with empty input.
     pub fn body_mut(&mut self) -> Option<BodyMut<'_>> {
-        // Read the rest of a fragment even if it is short, so that the next fragment starts at a read boundary.
+        // Read the rest of a fragment even if it is short, so that the next fragment starts at a read boundary. Read
+        // short fragments together, because a read of each costs more than its bytes.
         let is_large = |partial: &&mut Box<Partial>| partial.piece > 0 && partial.missing >= DIRECT_MIN;
-        let partial = self.body.as_mut().filter(is_large).filter(|partial| !partial.is_discarded)?;
+        let is_short = |partial: &Partial| partial.fragment < FRAGMENT_LEAST;
+        let partial = self
+            .body
+            .as_mut()
+            .filter(is_large)
+            .filter(|partial| !is_short(partial))
+            .filter(|partial| !partial.is_discarded)?;
         partial.grow(0, self.pool);
         Some(BodyMut(partial))
     }

@@ -10,6 +10,10 @@ use std::fmt;
 /// operation, id and length as varints.
 const HEAD_MAX: usize = 1 + 3 * 10;
 
+/// Minimum length in bytes of a fragment, except for the last one of a packet. Shorter fragments are charged as useless
+/// packets, because handling them costs more than handling whole packets.
+pub(crate) const FRAGMENT_LEAST: usize = 1024;
+
 /// Pseudo-channel of a fragment with a partially received head. Above every valid channel.
 pub(super) const HEAD: u8 = u8::MAX;
 
@@ -107,6 +111,7 @@ impl Decoder {
         if partial.piece == 0 || partial.piece > partial.missing {
             return Err(FragmentError::Length { length: partial.piece, missing: partial.missing }.into());
         }
+        partial.fragment = partial.piece;
         input.advance(head);
         // Insert at the front of the list, because `continue_body` appends to its first entry.
         partial.next = self.body.take();
@@ -182,7 +187,9 @@ impl Partial {
     pub(super) fn new(header: Header, last: u32) -> Self {
         let missing = header.length as usize;
         let received = BodyMemory::default();
-        Self { header, received, missing, piece: missing, channel: 0, ahead: 0, is_discarded: false, last, next: None }
+        let (piece, fragment) = (missing, missing);
+        let is_discarded = false;
+        Self { header, received, missing, piece, fragment, channel: 0, ahead: 0, is_discarded, last, next: None }
     }
 
     /// Begins the next fragment if the bytes that were read past the end of the last one are the start of another
@@ -200,7 +207,7 @@ impl Partial {
         }
         let end = rest.len();
         self.received.buffer().truncate(end);
-        (self.piece, self.ahead) = (length, 0);
+        (self.piece, self.fragment, self.ahead) = (length, length, 0);
         true
     }
 }

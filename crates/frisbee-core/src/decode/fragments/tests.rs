@@ -137,6 +137,19 @@ fn fragments_of_body_are_read_in_one_pass() {
     }
 }
 
+/// Regression test: a read was made for each fragment, so that a peer could cause one with 12 bytes.
+#[test]
+fn short_fragments_are_read_together() {
+    let (now, lengths) = (Instant::now(), [20_000, 500, 500, 500, 40_000]);
+    let (mut client, body) = (client(now), body(lengths.iter().sum()));
+    let bytes = divided(&body, &lengths);
+    let (start, rest) = bytes.split_at(20_200);
+    assert!(read(&mut client, start, usize::MAX, now).is_empty());
+    assert!(client.is_mid_packet() && client.body_mut().is_none());
+    let packets = read(&mut client, rest, usize::MAX, now);
+    assert!(packets.len() == 1 && packets[0].body == body);
+}
+
 /// Packets between fragments are returned as soon as their last byte has arrived.
 #[test]
 fn packet_between_fragments_arrives_at_once() {
