@@ -150,7 +150,7 @@ impl Observer for Telemetry {
         let Some(tracer) = &self.tracer else { return };
         self.lives.with(token.0, |live| {
             let Some(span) = &mut live.span else { return };
-            let code = KeyValue::new(names::STATUS_CODE, names::code(failed.code()));
+            let code = KeyValue::new(names::STATUS_CODE, failed.code().name());
             // DEADLINE_EXCEEDED marks a hedge, see `Observer::retry`. Keep the spans open, because the slower attempt
             // continues until the call ends or an attempt fails.
             let is_hedged = failed.code() == Code::DeadlineExceeded;
@@ -176,7 +176,7 @@ impl Telemetry {
                 CallSide::Client => (&durations.client, CallSide::Client),
                 CallSide::Server => (&durations.server, CallSide::Server),
             };
-            let code = names::code(ended.code);
+            let code = ended.code.name();
             let labels =
                 [KeyValue::new(names::SYSTEM, names::FRPC), method(about), KeyValue::new(names::STATUS_CODE, code)];
             let took = started.elapsed().as_secs_f64();
@@ -229,7 +229,7 @@ fn begin(
 
 /// Ends the span of a call or of an attempt with its status code.
 fn close(mut span: BoxedSpan, side: CallSide, code: Code) {
-    let name = names::code(code);
+    let name = code.name();
     span.set_attribute(KeyValue::new(names::STATUS_CODE, name));
     if is_failure(side, code) {
         span.set_attribute(KeyValue::new(names::ERROR_TYPE, name));
