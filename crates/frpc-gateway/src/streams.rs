@@ -10,6 +10,7 @@ use crate::http::fields::{self, KnownFields};
 use crate::http::route::Protocol;
 use crate::http::service::{Reply, add};
 use crate::inbound::Inbound;
+use crate::json_rpc::reply::{put_list, put_text};
 use bytes::{Bytes, BytesMut};
 use frpc::{AdapterContext, AdapterMethod, AdapterResponses, CallKind, Metadata, Request, Status};
 use frpc::{LateTrailers, Trailers};
@@ -342,15 +343,12 @@ fn connect_end(outcome: Result<(), &Status>, trailers: &Metadata) -> Vec<u8> {
     }
     if !fields.is_empty() {
         out.extend_from_slice(if outcome.is_err() { b",\"metadata\":{" } else { b"\"metadata\":{" });
-        for (index, (name, value)) in fields.iter().enumerate() {
-            if index > 0 {
-                out.push(b',');
-            }
-            error::string(name, &mut out);
+        put_list(&mut out, &fields, |out, (name, value)| {
+            put_text(out, name);
             out.extend_from_slice(b":[");
-            error::string(value, &mut out);
+            put_text(out, value);
             out.push(b']');
-        }
+        });
         out.push(b'}');
     }
     out.push(b'}');

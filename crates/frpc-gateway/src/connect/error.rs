@@ -1,5 +1,6 @@
 //! Errors of the Connect protocol: a status as JSON, with an HTTP status code.
 
+use crate::json_rpc::reply::{put_list, put_text};
 use bytes::Bytes;
 use frpc::{Code, Status};
 use prost::Message as _;
@@ -30,60 +31,30 @@ pub(crate) fn json(code: Code, message: &str, details: &[Any]) -> Bytes {
     out.push(b'"');
     if !message.is_empty() {
         out.extend_from_slice(b",\"message\":");
-        string(message, &mut out);
+        put_text(&mut out, message);
     }
     if !details.is_empty() {
         out.extend_from_slice(b",\"details\":[");
-        for (index, any) in details.iter().enumerate() {
-            if index > 0 {
-                out.push(b',');
-            }
+        put_list(&mut out, details, |out, any| {
             out.extend_from_slice(b"{\"type\":");
-            string(any.type_url.rsplit('/').next().unwrap_or_default(), &mut out);
-            out.extend_from_slice(b",\"value\":\"");
-            out.extend_from_slice(crate::base64::encode(&any.value).as_bytes());
-            out.extend_from_slice(b"\"}");
-        }
+            put_text(out, any.type_url.rsplit('/').next().unwrap_or_default());
+            out.extend_from_slice(b",\"value\":");
+            put_text(out, &crate::base64::encode(&any.value));
+            out.push(b'}');
+        });
         out.push(b']');
     }
     out.push(b'}');
     out.into()
 }
 
-/// Appends a JSON string.
-pub(crate) fn string(text: &str, out: &mut Vec<u8>) {
-    out.push(b'"');
-    for letter in text.chars() {
-        match letter {
-            '"' => out.extend_from_slice(b"\\\""),
-            '\\' => out.extend_from_slice(b"\\\\"),
-            letter if letter < ' ' => out.extend_from_slice(format!("\\u{:04x}", u32::from(letter)).as_bytes()),
-            letter => out.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes()),
-        }
-    }
-    out.push(b'"');
-}
-
 /// Returns the name of a status code in the Connect protocol.
-pub(crate) const fn name(code: Code) -> &'static str {
+fn name(code: Code) -> String {
     match code {
-        Code::Cancelled => "canceled",
+        Code::Cancelled => "canceled".to_owned(),
         // The code of an error must not be `ok`.
-        Code::Unknown | Code::Ok => "unknown",
-        Code::InvalidArgument => "invalid_argument",
-        Code::DeadlineExceeded => "deadline_exceeded",
-        Code::NotFound => "not_found",
-        Code::AlreadyExists => "already_exists",
-        Code::PermissionDenied => "permission_denied",
-        Code::ResourceExhausted => "resource_exhausted",
-        Code::FailedPrecondition => "failed_precondition",
-        Code::Aborted => "aborted",
-        Code::OutOfRange => "out_of_range",
-        Code::Unimplemented => "unimplemented",
-        Code::Internal => "internal",
-        Code::Unavailable => "unavailable",
-        Code::DataLoss => "data_loss",
-        Code::Unauthenticated => "unauthenticated",
+        Code::Ok => "unknown".to_owned(),
+        code => code.name().to_ascii_lowercase(),
     }
 }
 
@@ -112,7 +83,7 @@ mod tests {
     #[test]
     fn connect_error_includes_status_details() {
         let status = Status::not_found("no \"tea\"\n");
-        assert_eq!(&of_status(&status)[..], br#"{"code":"not_found","message":"no \"tea\"\u000a"}"#);
+        assert_eq!(&of_status(&status)[..], br#"{"code":"not_found","message":"no \"tea\"\n"}"#);
         let detail = LocalizedMessage { locale: "de".into(), message: "weg".into() };
         let expected =
             r#"{"code":"not_found","details":[{"type":"google.rpc.LocalizedMessage","value":"CgJkZRIDd2Vn"}]}"#;
