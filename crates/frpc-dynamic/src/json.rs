@@ -11,6 +11,7 @@ use crate::MEMORY_MAX;
 use frpc_json::{Options, Reader, Writer};
 use prost_reflect::{DescriptorPool, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, ReflectMessage as _};
 use std::fmt;
+use std::sync::LazyLock;
 
 /// Converts a message to JSON without spaces, with the same result as generated code. Fields without presence are
 /// omitted if they have their default value. Map entries are sorted by key.
@@ -157,95 +158,40 @@ impl Form {
     /// well-known type.
     fn of(message: &MessageDescriptor) -> Self {
         let Some(name) = message.full_name().strip_prefix("google.protobuf.") else { return Self::Object };
-        let has = |fields: &[fn(&FieldDescriptor) -> bool]| {
-            let is_it = |(number, is_it): (u32, &fn(&FieldDescriptor) -> bool)| {
-                message.get_field(number).is_some_and(|field| is_it(&field))
-            };
-            message.fields().len() == fields.len() && (1..).zip(fields).all(is_it)
-        };
-        let (form, is_well_known) = match name {
-            "Any" => (Self::Any, has(&[is::string, is::bytes])),
-            "Duration" => (Self::Duration, has(&[is::int64, is::int32])),
-            "Timestamp" => (Self::Timestamp, has(&[is::int64, is::int32])),
-            "Empty" => (Self::Empty, has(&[])),
-            "FieldMask" => (Self::FieldMask, has(&[is::strings])),
-            "ListValue" => (Self::ListValue, has(&[is::values])),
-            "Struct" => (Self::Struct, has(&[is::map_of_values])),
-            "Value" => (Self::Value, has(&[is::null, is::double, is::string, is::bool, is::structure, is::list_value])),
+        let form = match name {
+            "Any" => Self::Any,
+            "Duration" => Self::Duration,
+            "Timestamp" => Self::Timestamp,
+            "Empty" => Self::Empty,
+            "FieldMask" => Self::FieldMask,
+            "ListValue" => Self::ListValue,
+            "Struct" => Self::Struct,
+            "Value" => Self::Value,
             "DoubleValue" | "FloatValue" | "Int64Value" | "UInt64Value" | "Int32Value" | "UInt32Value"
-            | "BoolValue" | "StringValue" | "BytesValue" => (Self::Wrapper, has(&[is::scalar])),
+            | "BoolValue" | "StringValue" | "BytesValue" => Self::Wrapper,
             _ => return Self::Object,
         };
-        if is_well_known { form } else { Self::Object }
+        let known = WELL_KNOWN.get_message_by_name(message.full_name());
+        if known.is_some_and(|known| have_same_fields(message, &known)) { form } else { Self::Object }
     }
 }
 
-/// Predicates that check the types of fields in well-known messages.
-mod is {
-    use super::{FieldDescriptor, Kind};
+/// The schema of the well-known types.
+static WELL_KNOWN: LazyLock<DescriptorPool> = LazyLock::new(DescriptorPool::global);
 
-    fn one(field: &FieldDescriptor, is_it: impl FnOnce(Kind) -> bool) -> bool {
-        !field.is_list() && !field.is_map() && is_it(field.kind())
-    }
-
-    fn message(kind: &Kind, name: &str) -> bool {
-        kind.as_message().is_some_and(|message| message.full_name() == name)
-    }
-
-    pub(super) fn scalar(field: &FieldDescriptor) -> bool {
-        one(field, |kind| !matches!(kind, Kind::Message(_) | Kind::Enum(_)))
-    }
-
-    pub(super) fn int64(field: &FieldDescriptor) -> bool {
-        one(field, |kind| kind == Kind::Int64)
-    }
-
-    pub(super) fn int32(field: &FieldDescriptor) -> bool {
-        one(field, |kind| kind == Kind::Int32)
-    }
-
-    pub(super) fn double(field: &FieldDescriptor) -> bool {
-        one(field, |kind| kind == Kind::Double)
-    }
-
-    pub(super) fn bool(field: &FieldDescriptor) -> bool {
-        one(field, |kind| kind == Kind::Bool)
-    }
-
-    pub(super) fn string(field: &FieldDescriptor) -> bool {
-        one(field, |kind| kind == Kind::String)
-    }
-
-    pub(super) fn bytes(field: &FieldDescriptor) -> bool {
-        one(field, |kind| kind == Kind::Bytes)
-    }
-
-    pub(super) fn null(field: &FieldDescriptor) -> bool {
-        one(field, |kind| super::is_null(&kind))
-    }
-
-    pub(super) fn structure(field: &FieldDescriptor) -> bool {
-        one(field, |kind| message(&kind, "google.protobuf.Struct"))
-    }
-
-    pub(super) fn list_value(field: &FieldDescriptor) -> bool {
-        one(field, |kind| message(&kind, "google.protobuf.ListValue"))
-    }
-
-    pub(super) fn strings(field: &FieldDescriptor) -> bool {
-        field.is_list() && field.kind() == Kind::String
-    }
-
-    pub(super) fn values(field: &FieldDescriptor) -> bool {
-        field.is_list() && message(&field.kind(), "google.protobuf.Value")
-    }
-
-    pub(super) fn map_of_values(field: &FieldDescriptor) -> bool {
-        let Kind::Message(entry) = field.kind() else { return false };
-        field.is_map()
-            && entry.map_entry_key_field().kind() == Kind::String
-            && message(&entry.map_entry_value_field().kind(), "google.protobuf.Value")
-    }
+/// Returns whether two messages have fields with the same numbers and types. Other messages and enums are compared by
+/// name.
+fn have_same_fields(one: &MessageDescriptor, other: &MessageDescriptor) -> bool {
+    let shape = |field: &FieldDescriptor| (field.number(), field.is_list(), field.is_map());
+    let has_same_type = |one: &FieldDescriptor, other: &FieldDescriptor| match (one.kind(), other.kind()) {
+        (Kind::Message(entry), Kind::Message(other)) if one.is_map() => have_same_fields(&entry, &other),
+        (Kind::Message(one), Kind::Message(other)) => one.full_name() == other.full_name(),
+        (Kind::Enum(one), Kind::Enum(other)) => one.full_name() == other.full_name(),
+        (one, other) => one == other,
+    };
+    let is_same =
+        |(one, other): (FieldDescriptor, FieldDescriptor)| shape(&one) == shape(&other) && has_same_type(&one, &other);
+    one.fields().len() == other.fields().len() && one.fields().zip(other.fields()).all(is_same)
 }
 
 /// Returns whether a type is `google.protobuf.NullValue`. Its only value is `null` in JSON.
@@ -257,6 +203,6 @@ fn is_null(kind: &Kind) -> bool {
 /// well-known type is found even if the schema does not contain it.
 fn content(any: &MessageDescriptor, type_url: &str) -> Option<MessageDescriptor> {
     let (_, name) = type_url.rsplit_once('/')?;
-    let well_known = || DescriptorPool::global().get_message_by_name(name);
+    let well_known = || WELL_KNOWN.get_message_by_name(name);
     any.parent_pool().get_message_by_name(name).or_else(well_known)
 }
