@@ -4,6 +4,7 @@
 //! invalid bytes as far as possible and continues with the next frame.
 
 use crate::schema::{Callable, Schema};
+use frisbee::tlv::{Items, take_varint};
 use frpc::polyglot::{Decoder, Kind, Root};
 use frpc::{Code, HeaderForm};
 use frpc_dynamic::{MessageDescriptor, to_json};
@@ -394,10 +395,9 @@ fn prefix(body: &[u8]) -> (Prefix, &[u8]) {
 }
 
 impl Prefix {
-    fn read(mut items: &[u8]) -> Self {
+    fn read(items: &[u8]) -> Self {
         let mut prefix = Self::default();
-        while let Some((kind, value, rest)) = item(items) {
-            items = rest;
+        for (kind, value) in Items::new(items).flatten() {
             let _ = match kind {
                 1 => write!(prefix.text, ", timeout {} us", number(value).map_or(0, |(micros, _)| micros)),
                 2 => {
@@ -435,24 +435,9 @@ fn prefix_items(body: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(usize::try_from(length).ok()?)
 }
 
-/// Returns the type and value of the next item, and the remaining bytes.
-fn item(items: &[u8]) -> Option<(u8, &[u8], &[u8])> {
-    let (kind, rest) = items.split_first()?;
-    let (length, rest) = number(rest)?;
-    let (value, rest) = rest.split_at_checked(usize::try_from(length).ok()?)?;
-    Some((*kind, value, rest))
-}
-
 /// Decodes a varint. Returns its value and the remaining bytes.
-fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
-    let mut value = 0_u64;
-    for (at, byte) in bytes.iter().enumerate().take(10) {
-        value |= u64::from(byte & 0x7f).checked_shl(u32::try_from(at).ok()?.checked_mul(7)?)?;
-        if byte & 0x80 == 0 {
-            return Some((value, bytes.get(at + 1..)?));
-        }
-    }
-    None
+fn number(mut bytes: &[u8]) -> Option<(u64, &[u8])> {
+    take_varint(&mut bytes).map(|number| (number, bytes))
 }
 
 /// Describes an extension packet (operation 3). Its id states the type of the packet.
@@ -470,9 +455,7 @@ fn hello(body: &[u8]) -> String {
         return format!("with an invalid magic number, {} bytes", body.len());
     };
     let mut out = format!("version {version}");
-    let mut items = items;
-    while let Some((kind, value, rest)) = item(items) {
-        items = rest;
+    for (kind, value) in Items::new(items).flatten() {
         let count = number(value).map_or(0, |(count, _)| count);
         let service = number(value).and_then(|(length, rest)| rest.get(..usize::try_from(length).ok()?));
         let service = String::from_utf8_lossy(service.unwrap_or_default()).into_owned();
