@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use polyglot::layout::{Description, DescriptionError, Fingerprint, Limits, Plan, Root};
 use polyglot::{DecodeError, Form, NESTING_CEILING, Nesting};
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -128,16 +128,12 @@ pub(crate) struct Translation {
 /// Parses the descriptions of a service at this end and at the peer.
 ///
 /// # Errors
-/// If a description is malformed, or the peer's describes another service or has a method twice.
+/// If a description is malformed, or the peer's describes another service.
 fn parse(own: &Layout, peer: &[u8]) -> Result<(Description, Description), String> {
     let parse = |bytes: &[u8]| Description::parse(bytes).map_err(|error: DescriptionError| error.to_string());
     let (here, there) = (parse(own.description)?, parse(peer)?);
     if there.name != here.name {
         return Err(format!("it describes {:?} instead of {:?}", there.name, here.name));
-    }
-    let mut names = HashSet::new();
-    if let Some(twice) = there.methods.iter().find(|method| !names.insert(&method.name)) {
-        return Err(format!("it has two methods {:?}", twice.name));
     }
     Ok((here, there))
 }
