@@ -6,6 +6,7 @@ use crate::arguments::DescribeArguments;
 use crate::failure::Failure;
 use crate::schema::Schema;
 use crate::show::Screen;
+use frpc::polyglot::layout::json_name;
 use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
 use prost_reflect::prost_types::method_options::IdempotencyLevel;
 use prost_reflect::prost_types::{
@@ -319,7 +320,7 @@ impl Printer {
                 options.push("deprecated = true".to_owned());
             }
         }
-        if field.json_name.as_ref().is_some_and(|name| *name != lower_camel_case(field.name())) {
+        if field.json_name.as_ref().is_some_and(|name| *name != json_name(field.name())) {
             options.push(format!("json_name = {:?}", field.json_name()));
         }
         let options = if options.is_empty() { String::new() } else { format!(" [{}]", options.join(", ")) };
@@ -365,22 +366,6 @@ fn type_name(field: &FieldDescriptorProto) -> String {
         Type::Group | Type::Message | Type::Enum => field.type_name(),
     };
     scalar.to_owned()
-}
-
-/// Returns the default JSON name of a protobuf field.
-fn lower_camel_case(name: &str) -> String {
-    let mut out = String::new();
-    let mut is_upper = false;
-    for letter in name.chars() {
-        if letter == '_' {
-            is_upper = true;
-        } else if std::mem::take(&mut is_upper) {
-            out.extend(letter.to_uppercase());
-        } else {
-            out.push(letter);
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ mod walk;
 pub use conversion::Refusal;
 pub use description::{Description, Field, Method, Shape, Type, TypeLayout};
 #[cfg(feature = "prost-types")]
-pub use field_names::distinguish_fields;
+pub use field_names::{distinguish_fields, json_name};
 pub use fingerprint::Fingerprint;
 pub use message::{MessageLayout, MessageReader, StoredError, split_mark};
 pub use parse::{DESCRIPTION_MAX, DescriptionError, PARTS_MAX, TYPES_MAX};

@@ -5,6 +5,7 @@ use super::schema::{self, Root};
 use super::settings::ToolSelection;
 use crate::json_rpc::NAMED as FORMAT;
 use crate::json_rpc::reply::{put_list, put_text as put};
+use frpc::polyglot::layout::json_name;
 use frpc::{AdapterMethod, AdapterMethods, CallKind};
 use std::collections::HashMap;
 
@@ -210,18 +211,6 @@ impl Tool {
     }
 }
 
-/// Returns the default JSON name of a protobuf field.
-fn json_name(field: &str) -> String {
-    let mut words = field.split('_');
-    let mut name = words.next().unwrap_or_default().to_owned();
-    for word in words {
-        let mut characters = word.chars();
-        name.extend(characters.next().map(|first| first.to_ascii_uppercase()));
-        name.push_str(characters.as_str());
-    }
-    name
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -235,11 +224,5 @@ mod tests {
         assert_eq!(name, format!("{}_{}", &path.replace(['.', '/'], "_")[path.len() - 55..], "76866ada"));
         assert_eq!(name.len(), NAME_MAX);
         assert_ne!(tools.name_of(&format!("x.{path}")), name);
-    }
-
-    #[test]
-    fn schema_name_maps_to_json_name() {
-        assert_eq!(json_name("order_id_2"), "orderId2");
-        assert_eq!(json_name("orderId"), "orderId");
     }
 }

@@ -51,8 +51,9 @@ fn key(name: &str) -> String {
     name.replace('_', "").to_ascii_lowercase()
 }
 
-/// Returns the default JSON name of a field.
-fn json_name(name: &str) -> String {
+/// Returns the default JSON name of a field, such as `orderId` for `order_id`.
+#[must_use]
+pub fn json_name(name: &str) -> String {
     let mut words = name.split('_');
     let mut json = words.next().unwrap_or_default().to_owned();
     for word in words {
@@ -67,6 +68,12 @@ fn json_name(name: &str) -> String {
 mod tests {
     use super::*;
     use prost_types::FieldDescriptorProto;
+
+    #[test]
+    fn json_name_is_in_lower_camel_case() {
+        assert_eq!(json_name("order_id_2"), "orderId2");
+        assert_eq!(json_name("orderId"), "orderId");
+    }
 
     #[test]
     fn renamed_field_keeps_its_json_name() {
