@@ -213,16 +213,13 @@ impl Decoder {
     /// A driver may read up to [`BodyMut::missing`] bytes from the socket directly into it, and must then call
     /// [`next`](Self::next) with empty input.
     pub fn body_mut(&mut self) -> Option<BodyMut<'_>> {
-        // Read the rest of a fragment even if it is short, so that the next fragment starts at a read boundary. Read
-        // short fragments together, because a read of each costs more than its bytes.
-        let is_large = |partial: &&mut Box<Partial>| partial.piece > 0 && partial.missing >= DIRECT_MIN;
-        let is_short = |partial: &Partial| partial.fragment < FRAGMENT_LEAST;
-        let partial = self
-            .body
-            .as_mut()
-            .filter(is_large)
-            .filter(|partial| !is_short(partial))
-            .filter(|partial| !partial.is_discarded)?;
+        // Read the rest of a long fragment even if little of it is missing, so that the next fragment starts at a read
+        // boundary. Read short fragments together, because a read of each costs more than its bytes.
+        let is_direct = |partial: &&mut Box<Partial>| {
+            let is_large = partial.piece > 0 && partial.missing >= DIRECT_MIN;
+            is_large && partial.fragment >= FRAGMENT_LEAST && !partial.is_discarded
+        };
+        let partial = self.body.as_mut().filter(is_direct)?;
         partial.grow(0, self.pool);
         Some(BodyMut(partial))
     }
