@@ -53,8 +53,6 @@ pub enum CloseReason {
     Io {
         /// Kind of the I/O error.
         kind: io::ErrorKind,
-        /// Error message of the operating system.
-        message: Arc<str>,
         /// The original error.
         source: Arc<io::Error>,
     },
@@ -241,7 +239,7 @@ impl From<io::Error> for CloseReason {
     fn from(error: io::Error) -> Self {
         match error.downcast() {
             Ok(error) => Self::Protocol(error),
-            Err(error) => Self::Io { kind: error.kind(), message: error.to_string().into(), source: Arc::new(error) },
+            Err(error) => Self::Io { kind: error.kind(), source: Arc::new(error) },
         }
     }
 }
@@ -267,7 +265,7 @@ impl fmt::Display for CloseReason {
             Self::WriteTimeout { waiting } => {
                 write!(f, "write timeout: the peer read too little while {waiting} bytes waited")
             }
-            Self::Io { message, .. } => write!(f, "I/O error: {message}"),
+            Self::Io { source, .. } => write!(f, "I/O error: {source}"),
             Self::HandOffTimeout => f.write_str("the hand-off was not answered in time"),
             Self::HandedOff => f.write_str("handed off"),
             Self::OtherProtocol => f.write_str("served in another protocol"),
