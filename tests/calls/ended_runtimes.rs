@@ -1,12 +1,12 @@
 //! Tests of calls on a channel whose runtime has ended or is not being driven. Tasks of another runtime make the calls.
 
-use frpc::{Call, CallResponse, Channel, Code, Next, Request, Response, ResponseStream, Server, Status};
+use frpc::{Call, CallResponse, Channel, Code, Next, Request, Response, ResponseStream, Server, Status, Workers};
 use samples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
-use std::thread;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Semaphore, oneshot};
@@ -176,4 +176,42 @@ fn call_on_idle_runtime_ends_at_deadline() {
             runtime.block_on(async { tokio::spawn(async move { calls().await }).await }).expect("calls should end");
         }
     }
+}
+
+/// Blocks the thread until the future completes, like the `block_on` of an executor other than tokio.
+fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let (mut context, mut future) = (Context::from_waker(&waker), pin!(future));
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+/// A task that blocks the only thread of its runtime stops the connections that the runtime drives. Deadlines still
+/// apply to connections that worker threads drive.
+#[test]
+fn blocked_task_gets_deadline_from_worker_threads() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("socket should bind to the loopback address");
+    let address = silent.local_addr().expect("socket should have an address").to_string();
+    let own = Builder::new_current_thread().enable_all().build().expect("runtime should start");
+    let code = own.block_on(async {
+        let channel = Channel::builder().workers(Workers::Threads(1)).connect(address).await;
+        let client = GreeterClient::new(channel.expect("socket should accept the connection"));
+        let mut request = Request::new(Name::default());
+        request.set_timeout(Duration::from_millis(20));
+        tokio::spawn(async move { block_on(client.greet(request)).expect_err("unanswered call should fail").code() })
+            .await
+    });
+    assert_eq!(code.expect("task should not panic"), Code::DeadlineExceeded);
 }

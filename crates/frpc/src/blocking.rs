@@ -19,6 +19,11 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! These clients panic in async code. There, await the call. Do not wait for it with the `block_on` of another executor
+//! than tokio: a task that blocks the only thread of its runtime also stops the connections that the runtime drives, so
+//! neither the reply nor the deadline ends the wait. [`ChannelBuilder::workers`](crate::ChannelBuilder::workers) makes
+//! other threads drive the connection.
 use crate::debug::opaque_debug;
 use crate::polyglot::Message;
 use crate::{Channel, Error, Status, Streaming};
