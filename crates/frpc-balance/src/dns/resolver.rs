@@ -291,4 +291,11 @@ mod tests {
         let again = tokio::time::timeout(Duration::from_secs(86_400), resolver.next()).await;
         assert!(again.is_err(), "resolver of an IP address should return a single set");
     }
+
+    #[test]
+    #[should_panic(expected = "must be greater than zero")]
+    fn zero_lower_bound_panics() {
+        let resolver: DnsResolver = "dns:///shop.test:80".parse().expect("text should be a DNS address");
+        let _ = resolver.with_bounds(Duration::ZERO..=Duration::from_secs(1));
+    }
 }

@@ -192,3 +192,19 @@ impl Lifecycle for Leaving {
         Box::pin(async move { registered.leave().await })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn time_to_live_is_at_least_one_second() {
+        let etcd = Etcd::new(["http://127.0.0.1:1"]).expect("address should be valid");
+        let registration =
+            Registration::new(&etcd, "shop/", &Endpoint::new("10.0.0.1:80")).expect("should be encodable");
+        for (ttl, rounded) in [(0, 1), (1_000, 1), (1_001, 2)] {
+            let registration = registration.clone().with_ttl(Duration::from_millis(ttl));
+            assert_eq!(registration.ttl, Duration::from_secs(rounded), "{ttl} ms");
+        }
+    }
+}

@@ -322,3 +322,13 @@ where
     });
     Connects { check: Box::new(|_| Ok(())), connect }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zero_subset_counts_as_one_server() {
+        assert_eq!(Channel::builder().balance().subset(0).options.subset, Some(1));
+    }
+}
