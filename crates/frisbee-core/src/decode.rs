@@ -210,7 +210,7 @@ impl Decoder {
 
     /// Returns the buffer of a large, partially received body, or `None` if there is no such body.
     ///
-    /// A driver may read up to [`BodyMut::missing`] bytes from the socket directly into it, and must then call
+    /// A driver may read up to `BodyMut::missing` bytes from the socket directly into it, and must then call
     /// [`next`](Self::next) with empty input.
     pub fn body_mut(&mut self) -> Option<BodyMut<'_>> {
         // Read the rest of a long fragment even if little of it is missing, so that the next fragment starts at a read
