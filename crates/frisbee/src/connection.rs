@@ -8,9 +8,9 @@ use crate::executor::tasks::{Home, JobSlotId, Placement, TaskOwner, Tasks, has_t
 use crate::mailbox::Mailbox;
 use crate::mailbox::deferred::Deferred;
 use crate::mailbox::hand_off::HandOffAccepted;
-#[cfg(unix)]
 use crate::sync::AtomicBool;
 pub(crate) use crate::transport::endpoint::EndpointInfo;
+#[cfg(unix)]
 use crate::transport::endpoint::UnixCredentials;
 use crate::{HandOffError, Operation, Packet, PeerKind, RawTransport, SendError, TrySendError};
 use bytes::Bytes;
