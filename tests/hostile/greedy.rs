@@ -139,7 +139,9 @@ async fn besiege(kind: Attack) {
             _ => stats.memory_held() > MEMORY / 4,
         })
         .await;
-        let witness = Channel::connect_io(connect_from(200, address).await).await;
+        // With the default idle timeout, the connection would close if the test process stops for 10 s. It cannot be
+        // re-established.
+        let witness = Channel::builder().config(config.clone()).connect_io(connect_from(200, address).await).await;
         let witness = InteropClient::new(witness.expect("witness should be accepted"));
         for number in 0..300 {
             let sum = witness.add(AddRequest { a: number, b: 1 }).await;
