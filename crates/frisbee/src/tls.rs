@@ -143,7 +143,7 @@ enum Clients {
     Anybody,
     /// Clients must present certificates issued by these authorities.
     Trusted(Authorities),
-    /// The rustls configuration decides which clients are accepted. This crate does not know its trusted authorities.
+    /// The application's own rustls configuration decides which clients are accepted.
     Configured,
 }
 

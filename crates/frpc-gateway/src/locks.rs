@@ -1,9 +1,10 @@
-//! Access rules of HTTP: accepted host names of the server and origins of web pages.
+//! Checks the `host` and `origin` of HTTP requests, so that hostile web pages cannot call a server through the user's
+//! browser.
 //!
-//! Browsers send requests on behalf of every open page. A hostile page can reach a server on the user's machine or
-//! network in two ways. First, it can send requests to the server's name. Such requests carry the page's origin, which
-//! is not on the list of allowed ones. Second, it can make its own host name resolve to the server's address (DNS
-//! rebinding). The browser then considers both the same origin, and only the unexpected `host` reveals the attack.
+//! A page can send requests to a server on the user's machine or network. The browser adds the page's origin, and
+//! requests of origins that are not allowed are rejected. A page can also change its own host name to resolve to the
+//! server's address (DNS rebinding). The browser then treats both as one origin, so requests for unknown host names are
+//! rejected too.
 
 use crate::http::answer::Answer;
 use crate::http::fields::KnownFields;

@@ -68,8 +68,8 @@ pub struct Streaming<M> {
     /// Whether the peer has sent a HEADERS packet, which contains the response metadata.
     has_headers: bool,
     message: PhantomData<fn() -> M>,
-    /// First message (or failure after HEADERS), which [`opened`](Self::opened) has received and the caller has not
-    /// read yet. The mutex only makes the type `Sync` and is never locked.
+    /// First message, or the error that followed HEADERS, received by [`opened`](Self::opened) and not yet read by the
+    /// caller. The mutex only makes the type `Sync` and is never locked.
     first: Mutex<Option<Result<Box<M>, Status>>>,
     /// Source of the messages if they do not come from a connection.
     elsewhere: Option<detached::DetachedSource<M>>,

@@ -7,12 +7,12 @@ use crate::Outbox;
 /// do not update the shared memory counters.
 const STEP: usize = 16 * 1024;
 
-/// Minimum backlog limit in bytes. Applies to connections of a caller that has used its share of the memory. Requests
-/// and senders wait while the backlog exceeds the limit.
+/// Limit of the backlog in bytes for a caller that has used its share of the memory. Requests and senders wait while
+/// the backlog exceeds the limit.
 const BACKLOG_LEAST: usize = 4 * 1024;
 
-/// Minimum for the maximum body size in bytes. Applies to connections of a caller that has used its share of the
-/// memory. A reply of this size takes about as much memory as its pending handler, which is released at the same time.
+/// Length in bytes of a reply that is sent even if the caller has used its share of the memory. Such a reply takes
+/// about as much memory as its pending handler, which is released at the same time.
 const BODY_LEAST: usize = 1024;
 
 /// Memory charge of a connection's outbox, and the backlog limit derived from the available memory.
