@@ -180,9 +180,13 @@ impl Router for Mounts {
     type Session = MountsSession;
 
     fn declaration(&self) -> Declaration {
-        let operations = self.mounts.iter().map(|mount| mount.range.clone()).collect();
-        let wrong = self.wrong.clone();
-        let mut all = Declaration { operations, wrong, ..Declaration::default() };
+        let mut all = Declaration {
+            operations: self.mounts.iter().map(|mount| mount.range.clone()).collect(),
+            calls: Vec::new(),
+            hello_items: Vec::new(),
+            closes_by_itself: false,
+            wrong: self.wrong.clone(),
+        };
         for mount in self.mounts.iter().chain(&self.fallback) {
             let mounted = mount.router.declaration();
             all.calls.extend(mounted.calls.iter().filter_map(|calls| intersection(calls, &mount.range)));
