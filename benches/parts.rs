@@ -8,8 +8,9 @@ use bytes::{Bytes, BytesMut};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use frisbee::rpc::ConnectionExt;
 use frisbee::{Client, Handlers, Operation, Outbox, Packet, PacketId, Server};
-use frisbee_core::{Connection, Event, HeaderForm, ServerConfig};
+use frisbee_core::{Connection, Event, HeaderForm, Operations, ServerConfig};
 use std::hint::black_box;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
@@ -40,7 +41,8 @@ fn decode_and_echo(criterion: &mut Criterion) {
     for length in [32, 512, 4096] {
         let wire = batch(length);
         let now = Instant::now();
-        let mut connection = Connection::server(&ServerConfig::default().served([10..=10].into()), now);
+        let operations = Operations { served: vec![10..=10], calls: Vec::new() };
+        let mut connection = Connection::server(&ServerConfig::default().operations(Some(Arc::new(operations))), now);
         // The buffer is reused like that of a reading thread, once its packets are dropped.
         let mut buffer = BytesMut::with_capacity(2 * wire.len());
         group.bench_function(BenchmarkId::from_parameter(format!("{length}B")), |bencher| {

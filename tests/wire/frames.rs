@@ -4,8 +4,8 @@ use crate::wire::measured::{CapturedFrame, Sender, corpus};
 use crate::wire::values::Type;
 use bytes::Bytes;
 use frisbee_core::{
-    BODY_MAX, ClientConfig, Config, Connection, Decoder, Event, HeaderForm, Operation, Outbox, Packet, PacketId,
-    ProtocolError, Role, ServerConfig,
+    BODY_MAX, ClientConfig, Config, Connection, Decoder, Event, HeaderForm, Operation, Operations, Outbox, Packet,
+    PacketId, ProtocolError, Role, ServerConfig,
 };
 use frpc::polyglot::{self, Encoder, Root};
 use std::ops::RangeInclusive;
@@ -14,6 +14,10 @@ use std::time::Instant;
 
 /// Operations of the service `interop.Interop`.
 const SERVED: RangeInclusive<u16> = 10..=23;
+
+fn served() -> Arc<Operations> {
+    Arc::new(Operations { served: vec![SERVED], calls: Vec::new() })
+}
 
 #[test]
 fn frames_are_read_as_captured() {
@@ -73,14 +77,14 @@ fn sequences_cut_anywhere_give_same_packets() {
 
 #[test]
 fn header_form_is_detected_for_any_split() {
-    let served: Arc<[_]> = Arc::new([SERVED]);
+    let operations = Some(served());
     let mut refused = Vec::new();
     for form in [HeaderForm::Current, HeaderForm::Old] {
         for sequence in sequences().into_iter().filter(|sequence| sequence.from == Sender::Client) {
             let expected = sequence.packets();
             let may_open = form == HeaderForm::Current || expected[0].operation != Operation::PONG;
             for pieces in cuts(&sequence.bytes(form)) {
-                let mut decoder = Decoder::detecting(served.clone(), BODY_MAX);
+                let mut decoder = Decoder::detecting(operations.clone(), BODY_MAX);
                 let packets = pieces.iter().map(|piece| read(&mut decoder, piece.clone()));
                 let packets: Result<Vec<_>, _> = packets.collect();
                 if may_open {
@@ -128,7 +132,7 @@ fn events_and_pongs_ignore_byte_boundaries() {
                         Connection::client(&ClientConfig::default().common(common.clone()).header_form(form), now)
                     }
                     Role::Server => Connection::server(
-                        &ServerConfig::default().common(common.clone()).served(Arc::new([SERVED])),
+                        &ServerConfig::default().common(common.clone()).operations(Some(served())),
                         now,
                     ),
                 };

@@ -1,6 +1,6 @@
 //! Connection configuration: common settings, and the settings of clients and servers.
 
-use crate::{BODY_MAX, BODY_MAX_LEAST, HeaderForm, HelloItems};
+use crate::{BODY_MAX, BODY_MAX_LEAST, HeaderForm, HelloItems, Operation};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
@@ -169,8 +169,8 @@ settings! {
     header_form: HeaderForm = HeaderForm::Current;
     /// Application-defined items that are added to HELLO. Empty by default.
     hello_items: HelloItems = HelloItems::default();
-    /// Ranges of operations whose packets are requests and replies, which may overtake each other. Empty by default.
-    calls: Arc<[RangeInclusive<u16>]> = Arc::new([]);
+    /// Operations of requests and replies. Defaults to `None`, which is equivalent to empty lists.
+    operations: Option<Arc<Operations>> = None;
 }
 
 settings! {
@@ -181,13 +181,35 @@ settings! {
     common: Config = Config::default();
     /// Timeout for receiving the first packet header of a client. Defaults to 10 s.
     first_header_timeout: Duration = Duration::from_secs(10);
-    /// Ranges of operations that the server handles. They distinguish the first packet of a client with old headers
-    /// from the bytes of another protocol. Empty by default.
-    served: Arc<[RangeInclusive<u16>]> = Arc::new([]);
     /// Application-defined items that are added to HELLO. Empty by default.
     hello_items: HelloItems = HelloItems::default();
-    /// Ranges of operations whose packets are requests and replies, which may overtake each other. Empty by default.
-    calls: Arc<[RangeInclusive<u16>]> = Arc::new([]);
+    /// Operations that the server handles, and operations of requests and replies. Defaults to `None`, which is
+    /// equivalent to empty lists.
+    operations: Option<Arc<Operations>> = None;
+}
+
+/// Operations of an endpoint. Shared by all of its connections.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Operations {
+    /// Ranges of operations that the server handles. They distinguish the first packet of a client with old headers
+    /// from the bytes of another protocol. Unused by clients.
+    pub served: Vec<RangeInclusive<u16>>,
+    /// Ranges of operations whose packets are requests and replies, which may overtake each other.
+    pub calls: Vec<RangeInclusive<u16>>,
+}
+
+impl Operations {
+    pub(crate) fn serves(&self, operation: Operation) -> bool {
+        contains(&self.served, operation)
+    }
+
+    pub(crate) fn has_call(&self, operation: Operation) -> bool {
+        contains(&self.calls, operation)
+    }
+}
+
+fn contains(ranges: &[RangeInclusive<u16>], operation: Operation) -> bool {
+    ranges.iter().any(|range| range.contains(&operation.number()))
 }
 
 impl From<Config> for ClientConfig {

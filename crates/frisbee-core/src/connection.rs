@@ -14,7 +14,6 @@ use crate::{
 };
 use bytes::Bytes;
 use hand_off::{HandOffEvent, HandOffProgress, Stage};
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -59,8 +58,6 @@ pub struct Connection {
     /// First packet of the client, stored until [`Event::PeerKnown`] has been reported.
     first: Option<Box<Packet>>,
     peer: PeerKind,
-    /// Operations whose packets are requests and replies.
-    calls: Arc<[RangeInclusive<u16>]>,
     /// HELLO to send. `None` once it has been sent, or if HELLO is disabled. A server sends it in reply to the client's
     /// HELLO.
     hello: Option<Box<Hello>>,
@@ -72,12 +69,12 @@ pub struct Connection {
 impl Connection {
     /// Creates the client end of a connection that was established at `now`.
     pub fn client(config: &ClientConfig, now: Instant) -> Self {
-        let ClientConfig { common, header_form, hello_items, calls, .. } = config;
-        let decoder = Decoder::new(*header_form, common.body_limit());
+        let ClientConfig { common, header_form, hello_items, operations, .. } = config;
+        let mut decoder = Decoder::new(*header_form, common.body_limit());
+        decoder.operations.clone_from(operations);
         let shows_by = if common.hello { now.checked_add(config.peer_kind_timeout) } else { None };
         let mut connection = Self::new(Role::Client, common, hello_items, decoder, *header_form, now);
         connection.shows_by = shows_by;
-        connection.calls = calls.clone();
         if common.hello {
             // A Go server ignores the HELLO and replies to the PING. A native server replies to the HELLO before
             // anything else.
@@ -91,11 +88,10 @@ impl Connection {
 
     /// Creates the server end of a connection that was established at `now`.
     pub fn server(config: &ServerConfig, now: Instant) -> Self {
-        let ServerConfig { common, first_header_timeout, served, hello_items, calls } = config;
-        let decoder = Decoder::detecting(served.clone(), common.body_limit());
+        let ServerConfig { common, first_header_timeout, hello_items, operations } = config;
+        let decoder = Decoder::detecting(operations.clone(), common.body_limit());
         let mut connection = Self::new(Role::Server, common, hello_items, decoder, HeaderForm::Current, now);
         connection.shows_by = now.checked_add(*first_header_timeout);
-        connection.calls = calls.clone();
         connection
     }
 
@@ -126,7 +122,6 @@ impl Connection {
             shows_by: None,
             first: None,
             peer: PeerKind::Unknown,
-            calls: Arc::default(),
             hello: config.hello.then(|| Box::new(Hello::new(config, hello_items))),
             hand_off_timeout: millis(config.hand_off_timeout),
             hand_off: None,
@@ -325,16 +320,20 @@ impl Connection {
         self.decoder.discard_body()
     }
 
-    /// Prepares a write of [`transmit`](Self::transmit); see [`Outbox::stage`].
+    /// Prepares a write of [`transmit`](Self::transmit). Appends fragments of long packets, if the peer accepts
+    /// fragments.
+    ///
+    /// The result of the write must be reported by [`handle_written`](Self::handle_written) before other packets are
+    /// queued.
     pub fn stage(&mut self) {
-        let calls = self.calls.clone();
-        self.transmit().stage(|operation| operation.is_in(&calls));
+        let operations = self.decoder.operations.clone();
+        self.transmit().stage(|operation| operations.as_ref().is_some_and(|all| all.has_call(operation)));
     }
 
     /// Returns whether packets of this operation belong to calls and are expected to be short, because no earlier one
     /// was long.
     pub fn is_short_call(&self, operation: Operation) -> bool {
-        self.outbox.is_short(operation) && operation.is_in(&self.calls)
+        self.outbox.is_short(operation) && self.decoder.operations.as_ref().is_some_and(|all| all.has_call(operation))
     }
 
     /// Records that the socket accepted `count` bytes, or 0 if it currently accepts none.

@@ -7,11 +7,11 @@ pub(crate) use self::fragments::FRAGMENT_LEAST;
 pub use self::fragments::FragmentError;
 use crate::hello::HELLO_MAX;
 use crate::{
-    BodyMemory, Header, HeaderForm, HelloError, MAGIC, MemoryPool, Operation, OtherProtocol, Packet, PacketId,
+    BodyMemory, Header, HeaderForm, HelloError, MAGIC, MemoryPool, Operation, Operations, OtherProtocol, Packet,
+    PacketId,
 };
 use bytes::{Buf, Bytes};
 use std::fmt;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// Initial capacity in bytes of the buffer for a partially received body, equal to the size of a read.
@@ -54,9 +54,8 @@ const DIRECT_MIN: usize = 16 * 1024;
 pub struct Decoder {
     /// Header format of the peer. `None` until the first header; until then, both formats are accepted.
     form: Option<HeaderForm>,
-    /// Operations that are accepted in the first packet of a peer with old headers. They distinguish it from other
-    /// protocols.
-    served: Arc<[RangeInclusive<u16>]>,
+    /// Operations of this endpoint. Those that it serves are accepted in the first packet of a peer with old headers.
+    pub(crate) operations: Option<Arc<Operations>>,
     limit: u32,
     /// Partially received header. Its first `head_len` bytes have arrived.
     head: [u8; Header::MAX_LEN],
@@ -98,7 +97,7 @@ struct Partial {
 impl Decoder {
     /// Creates a decoder for headers in the format `form` and bodies of up to `limit` bytes.
     pub fn new(form: HeaderForm, limit: u32) -> Self {
-        Self { form: Some(form), ..Self::detecting(Arc::new([]), limit) }
+        Self { form: Some(form), ..Self::detecting(None, limit) }
     }
 
     /// Sets the memory pool for the buffers of large bodies.
@@ -110,12 +109,12 @@ impl Decoder {
     ///
     /// Headers in the current form start with [`MAGIC`]. Otherwise the header is assumed to be in the old form if it is
     /// valid for a first packet: a PING without a body, a STREAM packet, a packet of operation 3 such as HELLO, or a
-    /// packet of one of the `served` operations, with a length within the limit. Any other header is a protocol error.
-    /// An old header with packet id 15 cannot be distinguished from a current header.
-    pub fn detecting(served: Arc<[RangeInclusive<u16>]>, limit: u32) -> Self {
+    /// packet of one of the [served](Operations::served) operations, with a length within the limit. Any other header
+    /// is a protocol error. An old header with packet id 15 cannot be distinguished from a current header.
+    pub fn detecting(operations: Option<Arc<Operations>>, limit: u32) -> Self {
         Self {
             form: None,
-            served,
+            operations,
             limit,
             head: [0; Header::MAX_LEN],
             head_len: 0,
@@ -318,7 +317,9 @@ impl Decoder {
             Operation::PING => header.length == 0,
             Operation::STREAM => header.length <= self.limit,
             Operation::EXTENSION => header.length <= HELLO_MAX,
-            operation => operation.is_in(&self.served) && header.length <= self.limit,
+            operation => {
+                self.operations.as_ref().is_some_and(|all| all.serves(operation)) && header.length <= self.limit
+            }
         }
     }
 

@@ -1,7 +1,6 @@
 //! Packet headers and their fields. A header has 10 bytes, or 8 bytes for peers up to frisbee-go v0.10.2.
 
 use std::fmt;
-use std::ops::RangeInclusive;
 
 /// Magic number in the first two bytes of every header in the current format.
 pub const MAGIC: u16 = 0x000F;
@@ -63,11 +62,6 @@ impl Operation {
     #[inline]
     pub const fn is_reserved(self) -> bool {
         self.0 < Self::FIRST_USER.0
-    }
-
-    /// Returns whether one of the ranges contains this operation.
-    pub(crate) fn is_in(self, ranges: &[RangeInclusive<u16>]) -> bool {
-        ranges.iter().any(|range| range.contains(&self.0))
     }
 
     #[cfg(test)]

@@ -90,7 +90,7 @@ pub use batch::{Batch, BatchSize};
 pub use body::Body;
 pub use bucket::Bucket;
 pub use close::{CloseKind, CloseReason};
-pub use config::{ClientConfig, Config, Role, ServerConfig};
+pub use config::{ClientConfig, Config, Operations, Role, ServerConfig};
 pub use connection::Connection;
 pub use connection::hand_off::{HandOffAnswer, HandOffEvent};
 pub use decode::{Decoder, FragmentError, ProtocolError};

@@ -14,10 +14,9 @@ use crate::transport::endpoint::EndpointInfo;
 use crate::transport::raw::RawTransport;
 use crate::transport::{Transport, limit_unsent};
 use crate::{Config, Error, HeaderForm, IoBackend, MountError, Router};
-use frisbee_core::{ClientConfig, HelloItems};
+use frisbee_core::{ClientConfig, HelloItems, Operations};
 use std::future::poll_fn;
 use std::net::SocketAddr;
-use std::ops::RangeInclusive;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -453,7 +452,7 @@ impl ClientBuilder {
     fn prepare<R: Router>(
         &self,
         ends: EndpointInfo,
-        CheckedRouter { router, calls, hello_items }: CheckedRouter<R>,
+        CheckedRouter { router, operations, hello_items }: CheckedRouter<R>,
         now: Instant,
     ) -> (Connection, Engine<R>) {
         let settings = &self.settings;
@@ -461,7 +460,7 @@ impl ClientBuilder {
         let config = ClientConfig::from(settings.connection.clone())
             .header_form(settings.header_form)
             .peer_kind_timeout(settings.peer_kind_timeout)
-            .calls(calls)
+            .operations(operations)
             .hello_items(hello_items);
         tracing::debug!(peer = ?ends.peer, "connected");
         let budget = Arc::new(Budget::new(settings.memory_max, settings.connection.stream_buffer_max));
@@ -472,10 +471,10 @@ impl ClientBuilder {
     }
 }
 
-/// A router with a valid declaration, its calls, and the items that it adds to the HELLO.
+/// A router with a valid declaration, its operations of calls, and the items that it adds to the HELLO.
 struct CheckedRouter<R> {
     router: Arc<R>,
-    calls: Arc<[RangeInclusive<u16>]>,
+    operations: Option<Arc<Operations>>,
     hello_items: HelloItems,
 }
 
@@ -483,8 +482,10 @@ impl<R: Router> CheckedRouter<R> {
     fn new(router: Arc<R>) -> Result<Self, MountError> {
         let declaration = router.declaration();
         declaration.check()?;
+        let calls = declaration.calls;
+        let operations = (!calls.is_empty()).then(|| Arc::new(Operations { served: Vec::new(), calls }));
         let hello_items = declaration.hello_items.into_iter().collect();
-        Ok(Self { router, calls: declaration.calls.into(), hello_items })
+        Ok(Self { router, operations, hello_items })
     }
 }
 

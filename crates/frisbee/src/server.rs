@@ -24,7 +24,7 @@ use crate::transport::endpoint::EndpointInfo;
 use crate::transport::proxied::{self, ReadHeader};
 use crate::transport::{Transport, second};
 use crate::{Config, Declaration, Error, IoBackend, Router};
-use frisbee_core::ServerConfig;
+use frisbee_core::{Operations, ServerConfig};
 use std::future::pending;
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock, Weak};
@@ -572,8 +572,7 @@ impl<R: Router, L> Server<R, L> {
         let Declaration { operations, calls, hello_items, .. } = router.declaration();
         let config = ServerConfig::from(settings.connection)
             .first_header_timeout(settings.first_header_timeout)
-            .served(operations.into())
-            .calls(calls.into())
+            .operations(Some(Arc::new(Operations { served: operations, calls })))
             .hello_items(hello_items.into_iter().collect());
         let host = Arc::new_cyclic(|host: &Weak<ServerShared<R>>| {
             let host = AdapterHost { phase: open.phase(), config: Arc::new(config.clone()), server: host.clone() };

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const CONNECTIONS: usize = 400;
 
 /// Maximum number of bytes in allocated blocks that the server may keep for an idle connection.
-const KEPT_MAX: usize = 2128;
+const KEPT_MAX: usize = 2112;
 
 /// Time in which connections must release the memory of a call. They do so after several intervals of silence. This
 /// takes a few seconds, or longer on a busy machine.

@@ -3,9 +3,10 @@
 use bytes::{BufMut, Bytes};
 use frisbee_core::{
     Batch, BatchSize, ClientConfig, CloseReason, Config, Connection, Decoder, Event, Header, HeaderForm, Hello,
-    HelloError, Operation, Outbox, Packet, PacketId, ProtocolError, ServerConfig, extension, tlv,
+    HelloError, Operation, Operations, Outbox, Packet, PacketId, ProtocolError, ServerConfig, extension, tlv,
 };
 use std::io::IoSlice;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,10 @@ pub fn header(data: &[u8]) {
     if let Some(bytes) = data.first_chunk::<8>() {
         assert_eq!(&Header::decode_old(bytes).encode(HeaderForm::Old)[..8], bytes);
     }
+}
+
+fn operations(served: &[RangeInclusive<u16>], calls: &[RangeInclusive<u16>]) -> Option<Arc<Operations>> {
+    Some(Arc::new(Operations { served: served.to_vec(), calls: calls.to_vec() }))
 }
 
 /// Maximum body length of this target's frames, in bytes.
@@ -43,7 +48,7 @@ pub fn frames(data: &[u8]) {
     let decoder = || match way & 3 {
         0 => Decoder::new(HeaderForm::Current, LIMIT),
         1 => Decoder::new(HeaderForm::Old, LIMIT),
-        _ => Decoder::detecting(Arc::new([10..=23]), LIMIT),
+        _ => Decoder::detecting(operations(&[10..=23], &[]), LIMIT),
     };
     let whole = read(decoder(), stream, stream.len().max(1), false);
     let parts = read(decoder(), stream, usize::from(split) + 1, way & 4 != 0);
@@ -172,7 +177,7 @@ pub fn connection(data: &[u8]) {
     let mut now = Instant::now();
     let common = Config::default().body_max(LIMIT);
     let mut connection = if role & 1 == 0 {
-        Connection::server(&ServerConfig::default().common(common).served(Arc::new([10..=23])), now)
+        Connection::server(&ServerConfig::default().common(common).operations(operations(&[10..=23], &[])), now)
     } else {
         Connection::client(&common.into(), now)
     };
@@ -225,7 +230,7 @@ fn divided(data: &[u8]) {
     const LENGTHS: [usize; 8] = [0, 1, 5_000, 16_384, 65_536, 65_537, 70_000, 200_000];
     const WRITES: [usize; 4] = [0, 1_000, 65_546, 1 << 20];
     let now = Instant::now();
-    let mut client = Connection::client(&ClientConfig::default().calls([10..=10].into()), now);
+    let mut client = Connection::client(&ClientConfig::default().operations(operations(&[], &[10..=10])), now);
     let mut server = Connection::server(&ServerConfig::default(), now);
     let mut hello = client.outbox().take_bytes();
     while matches!(server.poll_event(&mut hello, now), Ok(Some(_))) {}

@@ -3,14 +3,15 @@
 mod hello;
 
 use super::*;
-use crate::{BODY_MAX_LEAST, HelloError};
+use crate::{BODY_MAX_LEAST, HelloError, Operations};
 
 const SECOND: Duration = Duration::from_secs(1);
 const PING: &[u8] = &[0, 0x0F, 0, 0, 0, 0, 0, 0, 0, 0];
 const PONG: &[u8] = &[0, 0x0F, 0, 0, 0, 1, 0, 0, 0, 0];
 
 fn server(now: Instant) -> Connection {
-    Connection::server(&ServerConfig::default().served(Arc::new([10..=20])), now)
+    let operations = Operations { served: vec![10..=20], calls: Vec::new() };
+    Connection::server(&ServerConfig::default().operations(Some(Arc::new(operations))), now)
 }
 
 /// Creates a client with HELLO disabled.

@@ -2,6 +2,11 @@
 
 use super::*;
 use crate::{Outbox, PacketId};
+use std::ops::RangeInclusive;
+
+fn serving(served: RangeInclusive<u16>) -> Option<Arc<Operations>> {
+    Some(Arc::new(Operations { served: vec![served], calls: Vec::new() }))
+}
 
 fn operation(number: u16) -> Operation {
     Operation::user(number).unwrap()
@@ -91,8 +96,7 @@ fn fast_path_takes_only_whole_packets() {
 fn packets_survive_arriving_byte_by_byte() {
     for form in [HeaderForm::Current, HeaderForm::Old] {
         let (packets, wire) = script(form);
-        let served: Arc<[_]> = Arc::new([10..=100]);
-        for mut decoder in [Decoder::new(form, 1 << 20), Decoder::detecting(served, 1 << 20)] {
+        for mut decoder in [Decoder::new(form, 1 << 20), Decoder::detecting(serving(10..=100), 1 << 20)] {
             let chunks = (0..wire.len()).map(|at| wire.slice(at..=at));
             assert_eq!(decode(&mut decoder, chunks).unwrap(), packets);
             assert_eq!(decoder.form(), Some(form));
@@ -244,7 +248,7 @@ fn discarded_body_is_freed_and_skipped() {
 fn only_valid_old_header_selects_old_form() {
     let detect = |id, operation, length| {
         let header = Header { id: PacketId(id), operation: Operation::from_wire(operation), length };
-        let mut decoder = Decoder::detecting(Arc::new([10..=12]), 1_000);
+        let mut decoder = Decoder::detecting(serving(10..=12), 1_000);
         decoder.next(&mut Bytes::copy_from_slice(&header.encode(HeaderForm::Old)[..8])).map(|_| decoder.form())
     };
     let old = Ok(Some(HeaderForm::Old));
@@ -258,11 +262,11 @@ fn only_valid_old_header_selects_old_form() {
     assert_eq!(detect(1, 12, 1_001), Err(ProtocolError::BadMagic(1)));
     let mut get = Bytes::from_static(b"GET / HTTP/1.1\r\n");
     assert_eq!(
-        Decoder::detecting(Arc::new([10..=12]), 1_000).next(&mut get),
+        Decoder::detecting(serving(10..=12), 1_000).next(&mut get),
         Err(ProtocolError::OtherProtocol(OtherProtocol::Http1))
     );
     let mut hello = Bytes::from_static(&[22, 3, 1, 2, 0, 1, 0, 1, 252, 3]);
-    assert_eq!(Decoder::detecting(Arc::new([10..=12]), 1_000).next(&mut hello), Err(ProtocolError::SpeaksTls));
+    assert_eq!(Decoder::detecting(serving(10..=12), 1_000).next(&mut hello), Err(ProtocolError::SpeaksTls));
 }
 
 #[test]

@@ -121,7 +121,7 @@ impl Outbox {
     ///
     /// The result of the write must be reported by [`advance`](Self::advance) before other packets are queued.
     #[cold]
-    pub fn stage(&mut self, is_call: impl Fn(Operation) -> bool) {
+    pub(crate) fn stage(&mut self, is_call: impl Fn(Operation) -> bool) {
         let from = self.bulk.0.as_ref().and_then(|bodies| bodies.unexamined);
         let Some(from) = from.filter(|_| self.channels > 0) else { return };
         let mut fragments = self.bulk.take_fragments().unwrap_or_default();

@@ -1,9 +1,10 @@
 //! Tests of long packets between a client and a server. Each write accepts a chosen number of bytes.
 
 use super::*;
-use crate::{ClientConfig, Config, Connection, Event, ServerConfig};
+use crate::{ClientConfig, Config, Connection, Event, Operations, ServerConfig};
 use std::collections::VecDeque;
 use std::io::IoSlice;
+use std::sync::Arc;
 use std::time::Instant;
 
 const CALL: Operation = Operation::FIRST_USER;
@@ -26,7 +27,8 @@ struct Pair {
 impl Pair {
     fn new() -> Self {
         let (now, common) = (Instant::now(), Config::default().body_max(24 * MIB as u32));
-        let config = ClientConfig::from(common.clone()).calls([10..=65_281].into());
+        let operations = Operations { served: Vec::new(), calls: vec![10..=65_281] };
+        let config = ClientConfig::from(common.clone()).operations(Some(Arc::new(operations)));
         let mut client = Connection::client(&config, now);
         let mut server = Connection::server(&ServerConfig::from(common), now);
         process(&mut server, client.outbox().take_bytes(), now);
