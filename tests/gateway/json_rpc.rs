@@ -2,10 +2,13 @@
 
 use crate::gateway::support::{Client, Closed, TIMEOUT, server};
 use frisbee_tests::gated::Gated;
+use frisbee_tests::hoard::Hoard;
 use frisbee_tests::interop::InteropServer;
+use frisbee_tests::until;
 use frpc::{Acceptor, Call, CloseKind, Config, Next, Policy, Server};
 use frpc_gateway::{Gateway, ServeGateway};
 use serde_json::{Value, json};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 fn open() -> Acceptor {
@@ -662,4 +665,30 @@ async fn malformed_stream_notice_ends_call() {
     client.say(json!({"jsonrpc": "2.0", "id": 1, "method": "interop.Interop/SumUp"}).to_string()).await;
     client.say(notice("rpc.item", &json!({"id": 1}))).await;
     assert_eq!(error(&client.json().await), (-32602, json!(1)));
+}
+
+/// Regression test: replies that moved to the output buffer were charged twice their length, because the buffer was
+/// doubled.
+#[tokio::test]
+async fn unread_replies_are_charged_by_their_length() {
+    const LENGTH: usize = 400_000;
+    let (service, release) = Hoard::new(Duration::ZERO);
+    let builder = Server::builder().add_service(InteropServer::new(service.clone()));
+    let server = builder.gateway(Gateway::new().json_rpc()).build().expect("settings should be valid");
+    let mut client = Client::with_room(&server, 1024);
+    for id in 0..3 {
+        let params = json!({"seq": LENGTH});
+        let call = json!({"jsonrpc": "2.0", "id": id, "method": "interop.Interop/EchoPayload", "params": params});
+        client.say(call.to_string()).await;
+    }
+    until("all calls have started", || service.started.load(Ordering::SeqCst) == 3).await;
+    release.send_replace(true);
+    // The replies are in base64.
+    let expected = 3 * LENGTH / 3 * 4;
+    until("the replies are charged", || server.stats().memory_held() > expected - LENGTH).await;
+    for _ in 0..1000 {
+        tokio::task::yield_now().await;
+    }
+    let held = server.stats().memory_held();
+    assert!((expected - LENGTH..expected + LENGTH / 2).contains(&held), "server holds {held} bytes");
 }

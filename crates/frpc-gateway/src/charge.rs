@@ -40,7 +40,7 @@ pub(crate) fn overloaded() -> Status {
 pub(crate) struct Charge(Option<(MemoryCharge, usize)>);
 
 /// Granularity of a [`Charge`] in bytes. Smaller buffers are not charged.
-const STEP: usize = 64 * 1024;
+const STEP: usize = 16 * 1024;
 
 impl Charge {
     /// Sets the charge to `bytes`. Fails if this exceeds the client's memory limit.
@@ -68,10 +68,15 @@ impl Charge {
     /// Sets the charge to `bytes` without checking the limit. Returns whether the charge has grown.
     pub(crate) fn set(&mut self, context: &AdapterContext, bytes: usize) -> bool {
         let (steps, before) = (bytes / STEP, self.0.as_ref().map_or(0, |(_, steps)| *steps));
-        if steps != before {
-            // Release the previous charge only after making the new one, so that the total never falls below the actual
-            // size.
-            self.0 = (steps > 0).then(|| (context.charge(steps * STEP), steps));
+        if steps == before {
+            return false;
+        }
+        match &mut self.0 {
+            Some((charge, before)) if steps > 0 => {
+                charge.resize(steps * STEP);
+                *before = steps;
+            }
+            charge => *charge = (steps > 0).then(|| (context.connection().charge(steps * STEP), steps)),
         }
         steps > before
     }

@@ -159,12 +159,15 @@ impl<'a> Calls<'a> {
         match ended {
             FinishedCall::Method(answer, _hold) => written::put(out, &answer, options, true),
             FinishedCall::JsonRpc(mut session) => {
-                if let Err(status) = check_room(self.context, session.output().len()) {
-                    *session.output() = Vec::new();
-                    self.session = Some(session);
-                    return written::put(out, &unary::failure(&status), options, true);
+                let mut replies = std::mem::take(session.output());
+                session.charge_output();
+                if let Err(status) = check_room(self.context, replies.len()) {
+                    replies = Vec::new();
+                    written::put(out, &unary::failure(&status), options, true);
+                } else {
+                    put_replies(&mut replies, options, out);
                 }
-                put_replies(session.output(), options, out);
+                *session.output() = replies;
                 self.session = Some(session);
             }
         }

@@ -108,7 +108,7 @@ struct Connection<'a> {
     written: usize,
     /// Whether written bytes still have to be flushed.
     is_flushing: bool,
-    /// Memory charge of the input and output buffers.
+    /// Memory charge of the input buffers.
     charge: Charge,
     /// Time of the last successful read or write.
     active: Instant,
@@ -161,7 +161,7 @@ impl Connection<'_> {
         if !is_new && self.input.capacity() - self.input.len() < READ_LEAST {
             // Let the buffer of an incomplete message grow in proportion to the bytes received.
             let more = self.input.len().max(READ_LEAST);
-            let buffered = self.input.len() + more + self.session.output().capacity();
+            let buffered = self.input.len() + more;
             if self.charge.try_set(self.context, buffered).is_err() {
                 self.session.fail(&overloaded());
                 self.end_reading();
@@ -278,8 +278,8 @@ impl Connection<'_> {
 
     /// Charges the input and output buffers to the server's memory limit.
     fn charge(&mut self) {
-        let buffered = self.input.capacity() + self.pending.len() + self.session.output().capacity();
-        let has_grown = self.charge.set(self.context, buffered);
+        self.session.charge_output();
+        let has_grown = self.charge.set(self.context, self.input.capacity() + self.pending.len());
         // Refuse only growth: a buffer that shrinks reduces the overload.
         if has_grown && self.context.is_overloaded() && !self.input.is_empty() {
             self.context.connection().count_rejected();

@@ -1,9 +1,10 @@
 //! Messages from call tasks to the session of their connection.
 
-use crate::charge::check_room;
+use crate::charge::{CHARGED_MIN, overloaded};
 use crate::mailbox::Mailbox;
 use bytes::Bytes;
 use frisbee::MemoryCharge;
+use frisbee::rpc::ConnectionExt as _;
 use frpc::{AdapterContext, Response, Status};
 
 /// Number that identifies a call within its session.
@@ -42,10 +43,18 @@ pub(super) type SessionMailbox = Mailbox<SessionMessage>;
 impl SessionMailbox {
     /// Sends the result of a call. Replaces it with an error if the reply exceeds the client's memory limit.
     pub(super) fn finish(&self, number: CallNumber, result: Result<Response<Bytes>, Status>, context: &AdapterContext) {
-        let result = result.and_then(|response| check_room(context, response.get_ref().len()).map(|()| response));
+        let length = result.as_ref().map_or(0, |response| response.get_ref().len());
         // Charge the reply until the session has copied it to its output, because a slow client can leave many in the
         // mailbox.
-        let hold = context.charge(result.as_ref().map_or(0, |response| response.get_ref().len()));
+        let is_short = length < CHARGED_MIN;
+        let hold = if is_short { Some(context.charge(length)) } else { context.connection().try_charge(length) };
+        let (result, hold) = match hold {
+            Some(hold) => (result, hold),
+            None => {
+                context.connection().count_rejected();
+                (Err(overloaded()), context.charge(0))
+            }
+        };
         self.send(SessionMessage::Done(number, result, hold));
     }
 }

@@ -17,6 +17,7 @@ use super::framing::{FramingError, ScanLimits};
 use super::mailbox::{CallNumber, SessionMailbox, SessionMessage};
 use super::reply;
 use crate::Gateway;
+use crate::charge::Charge;
 use crate::clock::now;
 use batch::Batches;
 use bytes::Bytes;
@@ -63,6 +64,8 @@ struct Inner {
     /// Reply to `rpc.discover`, shared by all sessions of the server.
     discovered: Arc<OnceLock<Vec<u8>>>,
     output: Vec<u8>,
+    /// Memory charge of the output.
+    charge: Charge,
     /// Methods called in this session, by the names that the peer used, so that further calls need no lookup.
     called: Vec<ResolvedMethod>,
     by_name: HashMap<Box<[u8]>, usize>,
@@ -143,6 +146,7 @@ impl Session {
             metadata,
             discovered: gateway.discovered.clone(),
             output: Vec::new(),
+            charge: Charge::default(),
             called: Vec::new(),
             by_name: HashMap::new(),
             last: 0,
@@ -229,7 +233,10 @@ impl Session {
         }
         while inner.output.len() < inner.backlog_max {
             let Some(event) = inner.events.pop_front() else { break };
-            inner.read(event, &self.context);
+            let hold = inner.read(event, &self.context);
+            // Release the charge of the reply only after charging the output that it was copied to.
+            inner.charge.set(&self.context, inner.output.capacity());
+            drop(hold);
         }
         match inner.calls.len() {
             _ if inner.output.len() > before => Poll::Ready(true),
@@ -239,9 +246,14 @@ impl Session {
     }
 
     /// Returns the output buffer: messages for the peer, each followed by a line feed. The owner removes the messages
-    /// that it sends.
+    /// that it sends, and calls [`charge_output`](Self::charge_output).
     pub(crate) fn output(&mut self) -> &mut Vec<u8> {
         &mut self.inner.output
+    }
+
+    /// Adjusts the memory charge to the current size of the output buffer.
+    pub(crate) fn charge_output(&mut self) {
+        self.inner.charge.set(&self.context, self.inner.output.capacity());
     }
 
     /// Waits until no call is in progress. For sessions that send their whole output at the end.

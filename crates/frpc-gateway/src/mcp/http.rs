@@ -230,6 +230,7 @@ impl Events {
             return Poll::Ready(None);
         }
         let output = std::mem::take(self.session.output());
+        self.session.charge_output();
         let mut events = BytesMut::with_capacity(output.len() + 32);
         for line in output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             for part in [b"event: message\ndata: ", line, b"\n\n"] {

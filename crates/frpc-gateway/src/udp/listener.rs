@@ -178,6 +178,7 @@ impl Listener {
     /// dropped, as if lost in transit.
     fn reply(&self, peer: SocketAddr, session: &mut Session, limit: usize) {
         let output = std::mem::take(session.output());
+        session.charge_output();
         for line in output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             let Some(reply) = fitting(line, limit) else { continue };
             match self.socket.try_send_to(&reply, peer) {

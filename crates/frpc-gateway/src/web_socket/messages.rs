@@ -49,6 +49,9 @@ pub(super) trait MessageHandler {
 
     /// Rejects new calls.
     fn stop(&mut self) {}
+
+    /// Releases the memory charge of replies that were moved to `sending`, which is charged now.
+    fn output_charged(&mut self) {}
 }
 
 /// JSON-RPC over WebSocket, with one JSON-RPC message per text message.
@@ -74,6 +77,10 @@ impl MessageHandler for JsonRpcMessages {
             // Take the whole buffer, so that an idle connection keeps none.
             sending.texts(&std::mem::take(self.0.output()));
         }
+    }
+
+    fn output_charged(&mut self) {
+        self.0.charge_output();
     }
 
     fn is_busy(&self) -> bool {
@@ -355,6 +362,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
     fn charge_output(&mut self) {
         if let Some(context) = self.context {
             self.output.set(context, self.wire.sending.memory());
+            self.talk.output_charged();
         }
     }
 

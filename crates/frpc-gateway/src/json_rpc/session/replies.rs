@@ -1,34 +1,53 @@
 //! Replies of a session: results of calls, errors, and the document of `rpc.discover`.
 
 use super::{Call, Inner};
+use crate::charge::CHARGED_MIN;
 use crate::json_rpc::envelope::{Message, Request};
 use crate::json_rpc::mailbox::SessionMessage;
 use crate::json_rpc::{discover, reply};
 use bytes::Bytes;
+use frisbee::MemoryCharge;
 use frisbee_core::cost;
 use frpc::{AdapterContext, Code, Response, Status};
 
+/// Minimum size in bytes of the space that is added for a long reply, in addition to its length.
+const RESERVED_LEAST: usize = 1024;
+
+/// Reserves space for a reply with a body of `length` bytes. Longer buffers grow by an eighth instead of being doubled,
+/// because their whole capacity is charged to the client.
+fn reserve(out: &mut Vec<u8>, length: usize) {
+    if length >= CHARGED_MIN && out.capacity() - out.len() < length + RESERVED_LEAST {
+        out.reserve_exact((length + RESERVED_LEAST).max(out.len() / 8));
+    }
+}
+
 impl Inner {
-    pub(super) fn read(&mut self, event: SessionMessage, context: &AdapterContext) {
+    /// Handles a message of a call. Returns the memory charge of the reply or item, if the message contained one.
+    pub(super) fn read(&mut self, event: SessionMessage, context: &AdapterContext) -> Option<MemoryCharge> {
         match event {
             SessionMessage::Done(number, result, hold) => {
                 if let Some(call) = self.end(number) {
                     self.answer(call, result, context);
                 }
-                // Release the charge only now that the reply is part of the output, which is charged separately.
-                drop(hold);
+                Some(hold)
             }
             SessionMessage::Item(number, item, permits, hold) => {
                 #[cfg(feature = "mcp")]
                 if self.put_tool_item(number, &item, permits, context) {
-                    return;
+                    return Some(hold);
                 }
                 self.put_item(number, &item, permits);
-                drop(hold);
+                Some(hold)
             }
-            SessionMessage::Consumed(number, count) => self.grant(number, count),
+            SessionMessage::Consumed(number, count) => {
+                self.grant(number, count);
+                None
+            }
             #[cfg(feature = "mcp")]
-            SessionMessage::Cancelled(number) => drop(self.end(number)),
+            SessionMessage::Cancelled(number) => {
+                self.end(number);
+                None
+            }
         }
     }
 
@@ -44,6 +63,7 @@ impl Inner {
             let Some(id) = &id else { return };
             match result {
                 Ok(response) if response.get_ref().len() <= reply_max => {
+                    reserve(out, id.len() + response.get_ref().len());
                     reply::begin_result(out, id);
                     out.extend_from_slice(response.get_ref());
                     reply::end_result(out, Some(response.metadata()).filter(|_| shows_metadata));
