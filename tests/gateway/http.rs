@@ -1,9 +1,11 @@
 //! Tests of HTTP/1.1 requests: their framing, their rejection, and how they complete during shutdown.
 
 use crate::gateway::greeter::{Open, TIMEOUT, all, builder, greet, post, rest, soon};
+use crate::gateway::support::{Client, server};
 use crate::gateway::web_socket;
+use frisbee_tests::until;
 use frpc::{Channel, Config, Request};
-use frpc_gateway::Gateway;
+use frpc_gateway::{Gateway, Http};
 use samples::greet::{GreeterClient, GreeterServer, Name};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -218,7 +220,7 @@ async fn refusals_name_remedy() {
         assert!(response.contains(text), "{text}: {response}");
     }
     drop(server);
-    let closed = Open::new(frpc_gateway::Http::new()).await;
+    let closed = Open::new(Http::new()).await;
     for path in ["/greet.Greeter/Greet", "/healthz"] {
         assert!(
             closed.exchange(post(path, close, "{}")).await.starts_with("HTTP/1.1 404 "),
@@ -261,7 +263,7 @@ async fn debug_page_allows_only_same_origin_get() {
     let get = |host: &str| format!("GET /debug/frpc HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
     let closed = Open::new(all()).await;
     assert!(closed.exchange(get("localhost")).await.starts_with("HTTP/1.1 404 "));
-    let page = frpc_gateway::Http::new().debug(|| "{\"servers\":[]}".to_owned());
+    let page = Http::new().debug(|| "{\"servers\":[]}".to_owned());
     let open = Open::new(page).await;
     let response = open.exchange(get("localhost")).await;
     assert!(response.starts_with("HTTP/1.1 200 ") && response.ends_with("{\"servers\":[]}"), "{response}");
@@ -554,4 +556,25 @@ async fn times_beyond_clock_end_no_connection() {
     let mut request = Request::new(Name { name: "Ada".to_owned() });
     request.set_timeout(Duration::MAX);
     assert_eq!(client.greet(request).await.expect("call should succeed").get_ref().text, "Hello, Ada!");
+}
+
+#[tokio::test]
+async fn http_connection_beyond_memory_is_closed() {
+    const CALL: &str = "POST /interop.Interop/Add HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+        content-length: 2\r\n\r\n{}";
+    // One client may use three quarters of the memory. A connection takes 16 KiB.
+    let gateway = Gateway::new().http(Http::new().connect());
+    let server = server(gateway, |builder| builder.connection_memory_max(32 * 1024));
+    let mut first = Client::new(&server);
+    first.say(CALL).await;
+    assert_eq!(first.line().await, "HTTP/1.1 200 OK\r");
+    let mut second = Client::new(&server);
+    second.say(CALL).await;
+    assert_eq!(second.line().await, "");
+    assert_eq!(server.stats().rejected(), 1);
+    drop(first);
+    until("the memory is released", || server.stats().connection_memory_held() == 0).await;
+    let mut third = Client::new(&server);
+    third.say(CALL).await;
+    assert_eq!(third.line().await, "HTTP/1.1 200 OK\r");
 }

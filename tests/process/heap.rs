@@ -7,10 +7,10 @@ mod decoding;
 mod exports;
 mod histories;
 mod idle;
+mod idle_gateway;
 #[path = "../schemas/tests/random.rs"]
 mod random;
 mod topics;
-mod web_sockets;
 
 #[global_allocator]
 static ALLOCATOR: allocator::CountingAllocator = allocator::CountingAllocator;

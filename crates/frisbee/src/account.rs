@@ -28,6 +28,7 @@ mod traffic;
 mod trim;
 mod waiters;
 
+pub use self::caller::ConnectionCharge;
 pub use self::caller::network;
 pub(crate) use self::caller::{Admission, CallerKey};
 use self::caller::{Callers, Pool};
@@ -84,6 +85,8 @@ pub(crate) struct Budget {
     connections: Pool,
     /// Memory in bytes that is charged for each open connection, active or not.
     connection_cost: usize,
+    /// File descriptors of the process, so that no single caller can use all of them.
+    descriptors: Pool,
     callers: Callers,
     debts: Debts,
     waiters: Waiters,
@@ -100,6 +103,7 @@ impl Budget {
             memory,
             connections: Pool::new(usize::MAX),
             connection_cost: 0,
+            descriptors: Pool::new(usize::MAX),
             per_stream: per_stream as u64,
             callers: Callers::default(),
             debts: Debts::default(),
@@ -108,12 +112,10 @@ impl Budget {
         }
     }
 
-    /// Limits the memory of the open connections themselves to `total` bytes and charges `each` bytes per connection.
-    /// The limit is lower if the process may not open that many files, so that no single caller can use all file
-    /// descriptors.
+    /// Limits the memory of the open connections themselves to `total` bytes and charges at least `each` bytes per
+    /// connection. Limits the number of connections to that of the process's file descriptors.
     pub(crate) fn with_connections(self, total: usize, each: usize) -> Self {
-        let total = total.min(descriptors_max().saturating_mul(each));
-        Self { connections: Pool::new(total), connection_cost: each, ..self }
+        Self { connections: Pool::new(total), connection_cost: each, descriptors: Pool::new(descriptors_max()), ..self }
     }
 
     pub(crate) fn per_stream(&self) -> u64 {
@@ -161,6 +163,12 @@ impl Budget {
     /// Returns the size of the memory budget in bytes.
     pub(crate) fn total(&self) -> usize {
         self.memory.total
+    }
+
+    /// Returns the memory in bytes that is charged for the open connections themselves.
+    pub(crate) fn connection_memory(&self) -> usize {
+        let free = self.connections.free.load(Ordering::Relaxed);
+        usize::try_from((self.connections.total as isize).saturating_sub(free)).unwrap_or(0)
     }
 
     /// Returns the number of bytes of the memory budget that are in use.

@@ -6,7 +6,6 @@ pub(crate) mod peers;
 use crate::connection::ConnectionExt;
 use crate::debug::opaque_debug;
 
-use crate::MemoryCharge;
 use crate::account::Traffic;
 use crate::clock::now;
 use crate::connection::{Connection, Lifetime};
@@ -15,6 +14,7 @@ use crate::transport::Transport;
 use crate::transport::endpoint::EndpointInfo;
 use crate::transport::read_pauses::{AbuseAccount, ReadPauses};
 use crate::{CloseReason, Config, RawTransport, Stats};
+use crate::{ConnectionCharge, MemoryCharge};
 use frisbee_core::{ProtocolError, ServerConfig};
 use parking_lot::Mutex;
 use std::fmt;
@@ -359,6 +359,17 @@ impl AdapterContext {
     /// Charges `bytes` bytes of input to the server's memory until the returned value is dropped.
     pub fn charge(&self, bytes: usize) -> MemoryCharge {
         self.connection.charge_request(bytes)
+    }
+
+    /// Charges `bytes` bytes of memory for the connection itself until the returned value is dropped, in addition to
+    /// the 4 KiB that each connection is charged. Handlers that keep more memory while the connection is idle should
+    /// charge it.
+    ///
+    /// Returns `None` if the client's share of
+    /// [`connection_memory_max`](crate::ServerBuilder::connection_memory_max) is used up. The handler should then close
+    /// the connection.
+    pub fn charge_connection(&self, bytes: usize) -> Option<ConnectionCharge> {
+        self.connection.0.mailbox.account.charge_connection(bytes)
     }
 
     /// Charges `bytes` bytes for a useless request, which is one that is malformed, rejected, or for an unknown method.

@@ -81,7 +81,7 @@ pub mod tls;
 mod transport;
 
 pub use acceptor::Acceptor;
-pub use account::{MemoryBudget, MemoryCharge, MemoryWaiter, Stats, body_memory};
+pub use account::{ConnectionCharge, MemoryBudget, MemoryCharge, MemoryWaiter, Stats, body_memory};
 pub use adapter::AdapterContext;
 pub use adapter::peers::AdapterPeers;
 pub use bytes;

@@ -222,11 +222,12 @@ settings! {
     /// Sets the maximum memory of the connections themselves, which [`memory_max`](Self::memory_max) does not include.
     /// Defaults to 512 MiB.
     ///
-    /// A connection counts as 4 KiB, or as 28 KiB if the server has TLS settings. The rules of `memory_max` determine
-    /// the share of a caller: a single caller has at most three quarters, which is 98 000 connections without TLS. A
-    /// connection beyond the share evicts another one that still waits for its client's first packet. If there is none,
-    /// the new connection is closed. If the process may open fewer files (`RLIMIT_NOFILE` when the server is created),
-    /// the limit is lowered accordingly.
+    /// A connection counts as 4 KiB, or as 28 KiB if the server has TLS settings, and protocol adapters
+    /// [add](crate::AdapterContext::charge_connection) what they need. The rules of `memory_max` determine the share of
+    /// a caller: a single caller has at most three quarters, which is 98 000 connections without TLS. A connection
+    /// beyond the share evicts another one that still waits for its client's first packet. If there is none, the new
+    /// connection is closed. The same rules apply to the number of files that the process may open (`RLIMIT_NOFILE`
+    /// when the server is created).
     connection_memory_max: usize = CONNECTION_MEMORY_MAX, with "frisbee_core::byte_size";
 
     /// Sets the maximum number of open connections that wait for the client's first packet or for the client in a TLS

@@ -6,9 +6,10 @@ mod body;
 #[cfg(feature = "http")]
 pub(crate) use body::{GrowingBody, Room};
 
-use frisbee::MemoryCharge;
 use frisbee::rpc::ConnectionExt;
+use frisbee::{ConnectionCharge, MemoryCharge};
 use frpc::{AdapterContext, Status};
+use std::io;
 
 /// Minimum size in bytes of a request or reply that is charged to the client's memory limit.
 pub(crate) const CHARGED_MIN: usize = 4 * 1024;
@@ -26,6 +27,32 @@ pub(crate) fn check_growth(context: &AdapterContext, before: usize, bytes: usize
     }
     connection.count_rejected();
     Err(overloaded())
+}
+
+/// Memory in bytes that the server keeps for an idle connection, in addition to that of an idle frisbee connection. Held
+/// by the test `idle_connections_are_charged`.
+#[derive(Clone, Copy)]
+pub(crate) struct IdleMemory(usize);
+
+impl IdleMemory {
+    pub(crate) const LINES: Self = Self(5 * 1024);
+    #[cfg(feature = "http")]
+    pub(crate) const HTTP1: Self = Self(12 * 1024);
+    /// For connections that hyper serves.
+    #[cfg(feature = "http")]
+    pub(crate) const HYPER: Self = Self(32 * 1024);
+    #[cfg(feature = "http")]
+    pub(crate) const HTTP2: Self = Self(14 * 1024);
+    #[cfg(feature = "http")]
+    pub(crate) const WEB_SOCKET: Self = Self(8 * 1024);
+
+    /// Charges the memory to the client. Fails if its share of the memory for connections is used up.
+    pub(crate) fn charge(self, context: &AdapterContext) -> io::Result<ConnectionCharge> {
+        context.charge_connection(self.0).ok_or_else(|| {
+            context.connection().count_rejected();
+            io::Error::new(io::ErrorKind::OutOfMemory, "no memory for the connection: see connection_memory_max")
+        })
+    }
 }
 
 /// Returns the status of a call that is rejected because the client has reached its memory limit.

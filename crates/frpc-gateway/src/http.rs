@@ -23,6 +23,7 @@ pub(crate) mod settings;
 mod upgrade;
 mod written;
 
+use crate::charge::IdleMemory;
 use crate::{Gateway, web_socket};
 use fast_path::{FastPath, Handover};
 use frisbee::RawTransport;
@@ -36,17 +37,25 @@ use std::sync::Arc;
 /// Serves a connection that starts with the head of an HTTP request.
 pub(crate) async fn serve(gateway: &Arc<Gateway>, transport: RawTransport, context: &AdapterContext) -> io::Result<()> {
     let Some(http) = &gateway.http else { return Ok(()) };
+    let charge = IdleMemory::HTTP1.charge(context)?;
     let mut fast_path = FastPath::new(gateway, http, context, transport);
     // Box the futures, so that a connection upgraded to WebSocket does not keep their memory.
     let handover = Box::pin(fast_path.run()).await?;
     let transport = fast_path.into_transport();
     let service = Service::new(gateway, context);
+    drop(charge);
     match handover {
         Handover::Nothing => Ok(()),
-        Handover::Http2(early) => Box::pin(http2::serve(service, early, transport.into_inner())).await,
+        Handover::Http2(early) => {
+            let _charge = IdleMemory::HTTP2.charge(context)?;
+            Box::pin(http2::serve(service, early, transport.into_inner())).await
+        }
         Handover::Http1(early) => {
+            let charge = IdleMemory::HYPER.charge(context)?;
             match Box::pin(http1::serve(service, gateway.idle_timeout, early, transport)).await? {
                 Some(Upgraded { upgrade, metadata, context, transport }) => {
+                    drop(charge);
+                    let _charge = IdleMemory::WEB_SOCKET.charge(&context)?;
                     web_socket::serve(gateway, upgrade, metadata, transport, &context).await
                 }
                 None => Ok(()),

@@ -29,11 +29,13 @@ pub(crate) use session::NAMED;
 pub(crate) use session::Session;
 
 use crate::Gateway;
+use crate::charge::IdleMemory;
 use frisbee::RawTransport;
 use frpc::AdapterContext;
 use std::io;
 
 /// Serves a connection that starts with a JSON-RPC message.
 pub(crate) async fn serve(gateway: &Gateway, transport: RawTransport, context: &AdapterContext) -> io::Result<()> {
+    let _charge = IdleMemory::LINES.charge(context)?;
     connection::serve(gateway, transport, context).await
 }

@@ -122,7 +122,7 @@ fn waiting_calls_are_charged_as_allocated() {
 }
 
 /// Returns the bytes of a POST over HTTP/2. They begin with the preface if the request is the first one.
-fn post(number: u16, path: &str, content_type: &str, body: &[u8]) -> Vec<u8> {
+pub(super) fn post(number: u16, path: &str, content_type: &str, body: &[u8]) -> Vec<u8> {
     let fields = [
         (":method", "POST"),
         (":scheme", "http"),

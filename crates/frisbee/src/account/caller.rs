@@ -6,6 +6,7 @@
 //! caller still gets 130 KiB of 64 MiB. Granted memory is not revoked, because handlers cannot give it back.
 
 use super::{Account, Budget};
+use crate::debug::opaque_debug;
 use crate::sync::{AtomicIsize, AtomicUsize, Mutex};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -110,6 +111,8 @@ pub(super) struct Caller {
     held: AtomicUsize,
     /// Memory in bytes of the caller's connections themselves: state, buffers and TLS keys.
     fixed: AtomicUsize,
+    /// Number of the caller's open connections.
+    open: AtomicUsize,
 }
 
 impl fmt::Debug for Caller {
@@ -128,7 +131,23 @@ impl Drop for Admission {
     }
 }
 
-/// A memory pool of limited size, which all callers share.
+/// Memory of an adapter connection itself, charged to the pool of connections until dropped; see
+/// [`AdapterContext::charge_connection`](crate::AdapterContext::charge_connection).
+#[must_use = "the charge ends when this is dropped"]
+pub struct ConnectionCharge {
+    caller: Arc<Caller>,
+    bytes: usize,
+}
+
+opaque_debug!([] ConnectionCharge, "ConnectionCharge", |this| bytes = this.bytes);
+
+impl Drop for ConnectionCharge {
+    fn drop(&mut self) {
+        self.caller.budget.connections.release(&self.caller.fixed, self.bytes);
+    }
+}
+
+/// A pool of limited size, which all callers share.
 #[derive(Debug)]
 pub(super) struct Pool {
     /// Free memory in bytes. The value is negative while the pool is overdrawn, because existing objects are always
@@ -147,6 +166,22 @@ impl Pool {
 
     fn is_large(&self, held: usize) -> bool {
         held > self.total / LARGE_PART
+    }
+
+    /// Returns whether a caller that holds `held` may take `count` from this pool.
+    fn has_room(&self, held: &AtomicUsize, count: usize) -> bool {
+        let free = usize::try_from(self.free.load(Ordering::Relaxed)).unwrap_or(0);
+        count <= self.share(held.load(Ordering::Relaxed), free)
+    }
+
+    fn take(&self, held: &AtomicUsize, count: usize) {
+        self.free.fetch_sub(count as isize, Ordering::Relaxed);
+        self.add_held(held, count);
+    }
+
+    fn release(&self, held: &AtomicUsize, count: usize) {
+        self.remove_held(held, count);
+        self.free.fetch_add(count as isize, Ordering::Relaxed);
     }
 
     fn add_held(&self, held: &AtomicUsize, count: usize) {
@@ -187,18 +222,21 @@ impl Callers {
 }
 
 impl Budget {
-    /// Admits a connection of this caller, unless the memory pool of connections has no room for it.
+    /// Admits a connection of this caller, unless the caller's share of descriptors, or of the memory pool of
+    /// connections, is used up.
     pub(crate) fn admit(self: &Arc<Self>, key: CallerKey) -> Option<Admission> {
         // Hold the lock from the check until the connection is charged. Otherwise, concurrent accepts could all pass
         // the check and exceed the share.
         let mut callers = self.callers.0.lock();
         let key = key.among(&callers);
-        let held = callers.get(&key).map_or(0, |entry| entry.caller.fixed.load(Ordering::Relaxed));
-        let free = usize::try_from(self.connections.free.load(Ordering::Relaxed)).unwrap_or(0);
-        (self.connection_cost <= self.connections.share(held, free)).then(|| self.enter_among(&mut callers, key))
+        let (no_memory, no_connections) = Default::default();
+        let held = callers.get(&key).map(|entry| &*entry.caller);
+        let (fixed, open) = held.map_or((&no_memory, &no_connections), |caller| (&caller.fixed, &caller.open));
+        let is_admitted = self.connections.has_room(fixed, self.connection_cost) && self.descriptors.has_room(open, 1);
+        is_admitted.then(|| self.enter_among(&mut callers, key))
     }
 
-    /// Admits a connection even if the memory pool of connections has no room for it.
+    /// Admits a connection even if the caller's share is used up.
     pub(crate) fn enter(self: &Arc<Self>, key: CallerKey) -> Admission {
         let mut callers = self.callers.0.lock();
         let key = key.among(&callers);
@@ -207,18 +245,18 @@ impl Budget {
 
     fn enter_among(self: &Arc<Self>, callers: &mut BTreeMap<CallerKey, CallerEntry>, key: CallerKey) -> Admission {
         let entry = callers.entry(key).or_insert_with(|| {
-            let (held, fixed) = (AtomicUsize::new(0), AtomicUsize::new(0));
-            CallerEntry { connections: 0, caller: Arc::new(Caller { key, budget: self.clone(), held, fixed }) }
+            let (held, fixed, open) = Default::default();
+            CallerEntry { connections: 0, caller: Arc::new(Caller { key, budget: self.clone(), held, fixed, open }) }
         });
         entry.connections += 1;
-        self.connections.free.fetch_sub(self.connection_cost as isize, Ordering::Relaxed);
-        self.connections.add_held(&entry.caller.fixed, self.connection_cost);
+        self.connections.take(&entry.caller.fixed, self.connection_cost);
+        self.descriptors.take(&entry.caller.open, 1);
         Admission(entry.caller.clone())
     }
 
     fn leave(&self, caller: &Caller) {
-        self.connections.remove_held(&caller.fixed, self.connection_cost);
-        self.connections.free.fetch_add(self.connection_cost as isize, Ordering::Relaxed);
+        self.connections.release(&caller.fixed, self.connection_cost);
+        self.descriptors.release(&caller.open, 1);
         let mut callers = self.callers.0.lock();
         let Some(entry) = callers.get_mut(&caller.key) else { return };
         entry.connections -= 1;
@@ -258,6 +296,20 @@ impl Account {
         let budget = admission.0.budget.clone();
         let traffic = budget.counts.traffic.get_or_init(Arc::default).clone();
         Self::new(budget, Some(admission), Some(traffic))
+    }
+
+    /// Charges `bytes` more bytes for the connection itself. Returns `None` if the caller's share of the memory pool of
+    /// connections is used up.
+    pub(crate) fn charge_connection(&self, bytes: usize) -> Option<ConnectionCharge> {
+        let caller = self.caller.as_ref()?.0.clone();
+        // Hold the lock from the check until the memory is charged, like `Budget::admit`.
+        let _callers = self.budget().callers.0.lock();
+        let connections = &self.budget().connections;
+        if !connections.has_room(&caller.fixed, bytes) {
+            return None;
+        }
+        connections.take(&caller.fixed, bytes);
+        Some(ConnectionCharge { caller, bytes })
     }
 
     /// Returns the network of the caller, or `None` if the caller is not identified by its address.

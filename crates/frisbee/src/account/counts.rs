@@ -245,6 +245,12 @@ impl Stats {
         self.0.charged()
     }
 
+    /// Returns the memory in bytes that is charged for the open connections themselves, which
+    /// [`connection_memory_max`](crate::ServerBuilder::connection_memory_max) limits.
+    pub fn connection_memory_held(&self) -> usize {
+        self.0.connection_memory()
+    }
+
     /// Returns the maximum memory held for peers in bytes; see [`memory_max`](crate::ServerBuilder::memory_max).
     pub fn memory_max(&self) -> usize {
         self.0.total()

@@ -147,6 +147,12 @@ fn connections_of_caller_leave_room_for_others() {
     assert_eq!((first.len(), second.len(), budget.charged()), (192, 3, 0));
     drop((first, second));
     assert_eq!(connect(3).collect::<Vec<_>>().len(), 192);
+    let account = Account::of_peer(connect(4).next().expect("pool should have room for a connection"));
+    let charge = account.charge_connection(192 * 4096 - 4096).expect("share should include the charge");
+    assert!(account.charge_connection(1).is_none(), "charge should not exceed the share");
+    assert_eq!(connect(4).count(), 0);
+    drop(charge);
+    assert_eq!(connect(4).collect::<Vec<_>>().len(), 191);
 }
 
 /// Checks that a new caller still finds free memory after several callers have taken as much as they could, one after

@@ -87,7 +87,8 @@ forwarded_setters! { ServerBuilder:
     memory_max(bytes: usize);
 
     /// Sets the maximum memory used for connection state, excluding buffered data. Defaults to 512 MiB. A connection
-    /// counts 4 KiB, or 28 KiB if TLS is configured; see [`frisbee::ServerBuilder::connection_memory_max`].
+    /// counts 4 KiB, or 28 KiB if TLS is configured, and more in protocols other than the native one; see
+    /// [`frisbee::ServerBuilder::connection_memory_max`].
     connection_memory_max(bytes: usize);
 
     /// Sets the maximum number of open connections from clients that have not yet sent their first packet or completed

@@ -1,0 +1,177 @@
+//! Tests of the memory that a server keeps for an idle connection of the gateway.
+
+use super::allocator::live;
+use super::calls::post;
+use frisbee_tests::interop::InteropServer;
+use frisbee_tests::process::ran_alone;
+use frisbee_tests::service::Service;
+use frpc::{Server, Stats, Workers};
+use frpc_gateway::{Gateway, Http, ServeGateway as _};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Number of connections. Both ends are in this process, and together stay below the usual limit of 1024 open files.
+const CONNECTIONS: usize = 400;
+
+/// Time in which connections must release the memory of a call.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// A protocol of the gateway, a function that opens a connection and makes a call on it, and the maximum number of bytes
+/// in allocated blocks that the server may keep for an idle connection.
+type Case = (&'static str, fn(SocketAddr) -> TcpStream, usize);
+
+const CASES: [Case; 7] = [
+    ("JSON-RPC", open_lines, 9 * 1024),
+    ("Connect", |address| open_http(address, "/interop.Interop/Add", "keep-alive", r#"{"a":20,"b":22}"#), 16 * 1024),
+    ("JSON-RPC by POST", |address| open_http(address, "/", "keep-alive", CALL), 16 * 1024),
+    ("HTTP/1.1 in hyper", |address| open_http(address, "/", "keep-alive, te", CALL), 36 * 1024),
+    ("HTTP/2", open_http2, 18 * 1024),
+    // 10 000 connections take 100 MB.
+    ("JSON-RPC by WebSocket", open_json_rpc, 12 * 1024),
+    ("frames by WebSocket", open_frames, 12 * 1024),
+];
+
+const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"interop.Interop/Add","params":{"a":20,"b":22}}"#;
+
+#[test]
+fn idle_connections_are_charged() {
+    if ran_alone(|| ()) {
+        return;
+    }
+    let (address, stats) = serve();
+    let mut failures = Vec::new();
+    for (name, open, most) in CASES {
+        // With the first connection, the server allocates memory that does not depend on the number of connections.
+        let first = open(address);
+        let before = (live(), stats.connection_memory_held());
+        let mut connections = Vec::with_capacity(CONNECTIONS);
+        connections.extend((0..CONNECTIONS).map(|_| open(address)));
+        let own = CONNECTIONS * size_of::<TcpStream>();
+        let charged = (stats.connection_memory_held() - before.1) / CONNECTIONS;
+        let give_up = Instant::now() + TIMEOUT;
+        let mut kept = usize::MAX;
+        while kept > most.min(charged) && Instant::now() < give_up {
+            sleep(Duration::from_millis(100));
+            kept = live().saturating_sub(before.0 + own) / CONNECTIONS;
+        }
+        let text = format!("{name}: {kept} bytes a connection, {charged} charged, at most {most}");
+        println!("{text}");
+        if kept > most || kept > charged || charged > kept * 13 / 10 {
+            failures.push(text);
+        }
+        drop((first, connections));
+        while stats.open() > 0 {
+            sleep(Duration::from_millis(10));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Starts a server on its own thread, which runs until the process ends.
+fn serve() -> (SocketAddr, Stats) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
+    let builder = Server::builder().workers(Workers::Caller).add_service(InteropServer::new(Service));
+    let builder = builder.gateway(Gateway::new().web_socket().json_rpc().http(Http::new().connect().grpc()));
+    let server = runtime.block_on(builder.bind("127.0.0.1:0")).expect("loopback port should be free");
+    let (address, stats) = (server.local_addr(), server.stats());
+    std::thread::spawn(move || runtime.block_on(server.serve()));
+    (address, stats)
+}
+
+fn connect(address: SocketAddr, request: &[u8]) -> TcpStream {
+    let mut socket = TcpStream::connect(address).expect("server should accept the connection");
+    socket.write_all(request).expect("write should succeed");
+    socket
+}
+
+/// Reads until the received bytes end with `end`.
+fn read_until(socket: &mut TcpStream, end: &[u8]) -> Vec<u8> {
+    let mut answer = Vec::new();
+    while !answer.ends_with(end) {
+        let mut byte = [0];
+        socket.read_exact(&mut byte).expect("peer should send the expected bytes");
+        answer.push(byte[0]);
+    }
+    answer
+}
+
+fn open_lines(address: SocketAddr) -> TcpStream {
+    let mut socket = connect(address, CALL.as_bytes());
+    read_until(&mut socket, b"}}\n");
+    socket
+}
+
+fn open_http(address: SocketAddr, path: &str, connection: &str, body: &str) -> TcpStream {
+    let length = body.len();
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: {connection}\r\ncontent-type: application/json\r\n\
+         content-length: {length}\r\n\r\n"
+    );
+    let mut socket = connect(address, [head.as_bytes(), body.as_bytes()].concat().as_slice());
+    let answer = read_until(&mut socket, b"}");
+    assert!(answer.starts_with(b"HTTP/1.1 200 "), "{}", String::from_utf8_lossy(&answer));
+    if path == "/" {
+        read_until(&mut socket, b"}");
+    }
+    socket
+}
+
+fn open_http2(address: SocketAddr) -> TcpStream {
+    let mut socket = connect(address, &post(0, "/interop.Interop/Add", "application/grpc+json", b"\0\0\0\0\x02{}"));
+    // The trailers end with `grpc-status: 0`.
+    loop {
+        let mut head = [0; 9];
+        socket.read_exact(&mut head).expect("server should send frames");
+        let [a, b, c, kind, flags, ..] = head;
+        let mut body = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
+        socket.read_exact(&mut body).expect("server should send whole frames");
+        if kind == 1 && flags & 1 != 0 {
+            return socket;
+        }
+    }
+}
+
+/// Opens a connection and completes its WebSocket handshake.
+fn upgrade(address: SocketAddr, protocol: &str) -> TcpStream {
+    let request = format!(
+        "GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-key: \
+         dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\nsec-websocket-protocol: {protocol}\r\n\r\n"
+    );
+    let mut socket = connect(address, request.as_bytes());
+    let answer = read_until(&mut socket, b"\r\n\r\n");
+    assert!(answer.starts_with(b"HTTP/1.1 101 "), "{answer:?}");
+    socket
+}
+
+/// Sends a frame and waits for a frame in return.
+fn exchange(socket: &mut TcpStream, opcode: u8, payload: &[u8]) {
+    let length = u8::try_from(payload.len()).ok().filter(|length| *length < 126).expect("payload should be short");
+    // The mask is zero, so the payload is unchanged.
+    let frame = [&[0x80 | opcode, 0x80 | length, 0, 0, 0, 0], payload].concat();
+    socket.write_all(&frame).expect("write should succeed");
+    loop {
+        let mut head = [0; 2];
+        socket.read_exact(&mut head).expect("peer should send the expected bytes");
+        let mut body = vec![0; usize::from(head[1])];
+        socket.read_exact(&mut body).expect("peer should send the expected bytes");
+        if head[0] == 0x80 | opcode {
+            return;
+        }
+    }
+}
+
+/// Opens a connection and makes a call on it.
+fn open_json_rpc(address: SocketAddr) -> TcpStream {
+    let mut socket = upgrade(address, "jsonrpc");
+    exchange(&mut socket, 1, CALL.as_bytes());
+    socket
+}
+
+/// Opens a connection and sends a PING, which the server answers.
+fn open_frames(address: SocketAddr) -> TcpStream {
+    let mut socket = upgrade(address, "frisbee.1");
+    exchange(&mut socket, 2, &frisbee_tests::raw::packet(1, 0, &[]));
+    socket
+}
