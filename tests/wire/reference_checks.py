@@ -21,7 +21,7 @@ import sys
 
 import reference as wire
 from reference import Method, Peer, Status
-from reference_messages import SCHEMA, Malformed, Reader, decode, item, number, write
+from reference_messages import SCHEMA, Reader, decode, item, number, write
 
 CODES = ["OK", "Cancelled", "Unknown", "InvalidArgument", "DeadlineExceeded", "NotFound", "AlreadyExists",
          "PermissionDenied", "ResourceExhausted", "FailedPrecondition", "Aborted", "OutOfRange", "Unimplemented",
@@ -84,7 +84,7 @@ async def count_up(_, stream):
     first, count = await request("Pair", stream)
     values = (message("Count", wrapped(first + step)) for step in range(2 if count < 0 else count))
     while batch := list(itertools.islice(values, 16)):
-        await stream.send_all(batch)
+        await stream.send(*batch)
     if count < 0:
         raise Status(11, "negative count")
 
@@ -92,7 +92,7 @@ async def count_up(_, stream):
 async def request(name, stream):
     try:
         return decode(name, await one(stream))
-    except Malformed as why:
+    except ValueError as why:
         raise Status(3, f"the request is malformed: {why}") from None
 
 
@@ -133,7 +133,7 @@ async def tell(context, fields):
 
 async def ask(context, fields):
     """Calls the client back if it offers a service. Otherwise returns the timeout of the caller."""
-    if context.peer.services:
+    if context.peer.services[wire.OFFERED]:
         return decode("Time", (await context.peer.call(GET, message("Time", *fields)))[1])
     return [int((context.timeout or 0) * 1000)]
 
@@ -262,7 +262,7 @@ async def stream_every_kind(peer, native):
         expect(decode("Count", await left.receive()), [0], "a first message")
         left.reset(1, "no longer needed")
     summing = await peer.open(SUM_UP)
-    await summing.send_all([message("Count", value) for value in range(100)])
+    await summing.send(*(message("Count", value) for value in range(100)))
     for value in range(100, 2000):
         await summing.send(message("Count", value))
     summing.end()
@@ -313,7 +313,7 @@ async def announce_layouts(address):
     for fingerprint, wanted in ((None, ("OK", [3, 2])), (bytes(16), ("FailedPrecondition", None))):
         peer = await dial(address)
         await peer.known.wait()
-        service, = [Reader(value) for name, value in peer.services if name == "interop.Interop"]
+        service, = [Reader(value) for name, value in peer.services[wire.OFFERED] if name == "interop.Interop"]
         name, known = service.take(service.number()), service.take(16)
         operations = number(110) + number(1) * (len(methods("interop")) - 1)
         peer.send(wire.EXTENSION, wire.CALLS, number(len(name)) + name + (fingerprint or known) + operations)
@@ -357,7 +357,7 @@ async def extend(address):
 async def offer(address):
     first = await dial(address)
     await first.known.wait()
-    service, = [value for name, value in first.services if name == "interop.Interop"]
+    service, = [value for name, value in first.services[wire.OFFERED] if name == "interop.Interop"]
     await first.leave()
     peer = await dial(address, methods=methods("interop"), items=item(32, service))
     for at in range(1000):  # Calls both ways, until the server leaves.
@@ -484,7 +484,7 @@ def outcome(operation, body):
     if operation == wire.EXTENSION:
         reader = Reader(body)
         reader.number()
-        status = wire.Prefix(reader.rest()).status
+        status = wire.parse_items(reader.read()).status
         return CODES[status.code] if status else "accepted"
     try:
         wire.parse_reply(body)
