@@ -78,14 +78,18 @@ var description = grpc.ServiceDesc{
 }
 
 func serveGRPC(listener net.Listener, sleep time.Duration) error {
-	server := grpc.NewServer(
+	options := []grpc.ServerOption{
 		grpc.NumStreamWorkers(uint32(runtime.GOMAXPROCS(0))),
 		grpc.InitialWindowSize(streamWindow),
 		grpc.InitialConnWindowSize(connectionWindow),
 		grpc.ReadBufferSize(socketBuffer),
 		grpc.WriteBufferSize(socketBuffer),
 		grpc.MaxRecvMsgSize(messageMax),
-	)
+	}
+	if defaults {
+		options = nil
+	}
+	server := grpc.NewServer(options...)
 	server.RegisterService(&description, grpcService{sleep})
 	return server.Serve(listener)
 }

@@ -61,8 +61,12 @@ func run(arguments []string) error {
 		sleep := flags.Int("sleep-us", 0, "how long the handler waits")
 		flags.BoolVar(&blocks, "blocks", false, "the handler blocks a thread while it waits")
 		flags.Int("in-flight", 1, "not used here")
+		flags.BoolVar(&defaults, "defaults", false, "grpc-go and the garbage collector have no settings")
 		if err := flags.Parse(arguments[2:]); err != nil {
 			return err
+		}
+		if defaults {
+			debug.SetGCPercent(100)
 		}
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -90,6 +94,9 @@ func exitWithParent() {
 
 // blocks makes handlers block a thread while they wait.
 var blocks bool
+
+// defaults leaves grpc-go's server at its default settings.
+var defaults bool
 
 // pause runs in every handler before it replies.
 func pause(sleep time.Duration) {
