@@ -277,7 +277,12 @@ impl Outbox {
         (self.tail, other.tail) = (LastPacket::default(), LastPacket::default());
         if self.is_empty() {
             std::mem::swap(&mut self.buffer, &mut other.buffer);
+            // The fragments stay, because they record which operations have had long packets.
+            let fragments = self.bulk.take_fragments();
             std::mem::swap(&mut self.bulk, &mut other.bulk);
+            if let Some(fragments) = fragments {
+                self.bulk.put_fragments(fragments);
+            }
             self.written = std::mem::take(&mut other.written);
             self.bulk_len = std::mem::take(&mut other.bulk_len);
             other.buffer.clear();

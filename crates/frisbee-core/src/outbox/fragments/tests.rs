@@ -169,6 +169,21 @@ fn write_stages_little_more_than_last_one() {
     assert_eq!(staged, [32, 7, 7, 14, 30, 32]);
 }
 
+/// Regression test: the operations of long packets were lost when packets were appended to an empty outbox.
+#[test]
+fn operation_stays_long_after_append() {
+    let mut pair = Pair::new();
+    assert!(pair.client.is_short_call(CALL));
+    pair.push(1, CALL, body(100_000, 0));
+    pair.drain(MIB);
+    let mut queued = pair.client.outbox().new_like();
+    queued.push(PacketId(2), CALL, b"short".as_slice()).expect("body should be within the limit");
+    pair.client.outbox().append(&mut queued);
+    assert!(!pair.client.is_short_call(CALL));
+    pair.drain(MIB);
+    assert_eq!(pair.ids(), [1, 2]);
+}
+
 #[test]
 fn packets_of_stream_and_call_keep_their_order() {
     let mut pair = Pair::new();
