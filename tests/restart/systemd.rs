@@ -3,6 +3,7 @@
 
 use super::{Program, Programs, TIMEOUT};
 use frisbee_tests::interop::{AddRequest, InteropClient};
+use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
@@ -23,7 +24,13 @@ async fn activated(programs: &Programs, socket: OwnedFd, notify: &Path) -> Progr
 /// Returns the states that the service has reported next.
 fn notifications(manager: &UnixDatagram) -> Vec<String> {
     let mut bytes = [0; 256];
-    let count = manager.recv(&mut bytes).expect("channel should stay open");
+    let count = loop {
+        match manager.recv(&mut bytes) {
+            // A receive with a timeout is interrupted when a child ends.
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            received => break received.expect("channel should stay open"),
+        }
+    };
     String::from_utf8_lossy(&bytes[..count]).lines().map(str::to_owned).collect()
 }
 
