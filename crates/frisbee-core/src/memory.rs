@@ -3,10 +3,6 @@
 use bytes::Bytes;
 use std::fmt;
 
-/// Minimum capacity of pooled buffers in bytes. Smaller buffers are left to the allocator, which caches freed memory of
-/// that size.
-const POOLED_MIN: usize = 64 * 1024;
-
 /// Pool of memory for large bodies, provided by the driver. Without a pool, memory is allocated for each body.
 pub trait MemoryPool: fmt::Debug + Sync {
     /// Takes an empty buffer with a capacity between `least` and `most` bytes from the pool, if it has one.
@@ -14,6 +10,17 @@ pub trait MemoryPool: fmt::Debug + Sync {
 
     /// Returns an unused buffer with a capacity of at least 64 KiB to the pool.
     fn put(&self, memory: Vec<u8>);
+}
+
+impl dyn MemoryPool {
+    /// Converts a buffer to shared bytes. If it is large, its memory goes to this pool when the last reference is
+    /// dropped.
+    pub fn share(&'static self, memory: Vec<u8>) -> Bytes {
+        if memory.capacity() < BodyMemory::POOLED_MIN {
+            return memory.into();
+        }
+        Bytes::from_owner(BodyMemory { room: memory.len(), bytes: memory, pool: Some(self), start: 0 })
+    }
 }
 
 /// Offset within a page at which a body starts: half a page. Large allocations start at or a few bytes after a page
@@ -38,10 +45,14 @@ pub struct BodyMemory {
 }
 
 impl BodyMemory {
+    /// Minimum capacity of pooled buffers in bytes. Smaller buffers are left to the allocator, which caches freed memory
+    /// of that size.
+    pub const POOLED_MIN: usize = 64 * 1024;
+
     /// Creates an empty buffer for `room` bytes, from the pool if possible. Reused memory may be up to a quarter
     /// larger.
     pub fn new(room: usize, pool: Option<&'static dyn MemoryPool>) -> Self {
-        if room < POOLED_MIN {
+        if room < Self::POOLED_MIN {
             return Self { bytes: Vec::with_capacity(room), pool: None, start: 0, room };
         }
         let capacity = room.saturating_add(PAGE);
@@ -79,7 +90,7 @@ impl BodyMemory {
 
     /// Converts the buffer to shared bytes. The memory returns to the pool when the last reference is dropped.
     pub fn freeze(mut self) -> Bytes {
-        if self.bytes.capacity() < POOLED_MIN {
+        if self.bytes.capacity() < Self::POOLED_MIN {
             return std::mem::take(&mut self.bytes).into();
         }
         Bytes::from_owner(self)
@@ -94,7 +105,7 @@ impl AsRef<[u8]> for BodyMemory {
 
 impl Drop for BodyMemory {
     fn drop(&mut self) {
-        if let Some(pool) = self.pool.filter(|_| self.bytes.capacity() >= POOLED_MIN) {
+        if let Some(pool) = self.pool.filter(|_| self.bytes.capacity() >= Self::POOLED_MIN) {
             pool.put(std::mem::take(&mut self.bytes));
         }
     }
@@ -106,7 +117,7 @@ mod tests {
 
     #[test]
     fn large_bodies_start_mid_page() {
-        for room in [POOLED_MIN, POOLED_MIN + 1, 5_000_000] {
+        for room in [BodyMemory::POOLED_MIN, BodyMemory::POOLED_MIN + 1, 5_000_000] {
             let mut memory = BodyMemory::new(room, None);
             assert!(memory.is_empty());
             assert_eq!((memory.len(), memory.available()), (0, room));

@@ -26,7 +26,7 @@ use crate::streams::StreamTable;
 use crate::window::{ConnectionWindow, SendWindow};
 use crate::{ErrorCode, Event, Head, StreamKey, head};
 use bytes::{Buf, Bytes};
-use frisbee_core::{ClientConfig, Config, ReadProgress, Role, ServerConfig, WriteProgress, cost};
+use frisbee_core::{ClientConfig, Config, MemoryPool, ReadProgress, Role, ServerConfig, WriteProgress, cost};
 use messages::{Block, DataFrame};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -505,6 +505,11 @@ impl Connection {
             _ => self.handle_window_update(head, payload)?,
         }
         Ok(Step::Progress)
+    }
+
+    /// Sets the memory pool for the buffers of long replies.
+    pub fn set_pool(&mut self, pool: &'static dyn MemoryPool) {
+        self.output.pool = Some(pool);
     }
 
     /// Inherits the debt for useless frames from earlier connections of the same caller; see

@@ -6,6 +6,7 @@
 //! Bodies of at least 16 KiB are written as separate slices instead of being copied.
 
 use bytes::{Buf, Bytes};
+use frisbee_core::{BodyMemory, MemoryPool};
 use std::collections::VecDeque;
 use std::io::IoSlice;
 
@@ -35,6 +36,10 @@ pub(crate) struct Output {
     /// Parts of bodies, each with the offset in `framed` at which it is inserted.
     bodies: VecDeque<(usize, Bytes)>,
     body_len: usize,
+    /// Length of the last reply if it was long, or 0. Predicts the size of the next one's buffer.
+    last: usize,
+    /// Pool of the buffers of long replies.
+    pub(crate) pool: Option<&'static dyn MemoryPool>,
 }
 
 impl Output {
@@ -47,6 +52,27 @@ impl Output {
         self.framed.capacity().saturating_add(self.body_len)
     }
 
+    /// Prepares the buffer for a reply that is probably as long as the last one.
+    #[inline]
+    pub(crate) fn expect_reply(&mut self) {
+        if self.last > 0 {
+            self.take_buffer();
+        }
+    }
+
+    #[cold]
+    fn take_buffer(&mut self) {
+        let least = self.framed.len().saturating_add(self.last);
+        if self.framed.capacity() >= least {
+            return;
+        }
+        let most = least.saturating_add(self.last / SLACK_MAX);
+        if let Some(mut memory) = self.pool.and_then(|pool| pool.take(least, most)) {
+            memory.extend_from_slice(&self.framed);
+            self.framed = memory;
+        }
+    }
+
     /// Returns the buffer for further frames.
     pub(crate) fn framed(&mut self) -> &mut Vec<u8> {
         &mut self.framed
@@ -55,12 +81,18 @@ impl Output {
     /// Removes the bytes from offset `at` on and returns them. A long tail takes over the buffer, to avoid a copy.
     pub(crate) fn split_off(&mut self, at: usize) -> Bytes {
         let tail = self.framed.len().saturating_sub(at);
+        self.last = if tail < BodyMemory::POOLED_MIN { 0 } else { tail };
         // Copy a tail that would keep much unused memory, which is not accounted for.
         if tail < GATHERED_MIN || self.framed.capacity().saturating_sub(tail) > tail / SLACK_MAX {
             return self.framed.split_off(at).into();
         }
         let rest = self.framed.get(..at).unwrap_or_default().to_vec();
-        Bytes::from(std::mem::replace(&mut self.framed, rest)).split_off(at)
+        let memory = std::mem::replace(&mut self.framed, rest);
+        let mut bytes = match self.pool {
+            Some(pool) => pool.share(memory),
+            None => memory.into(),
+        };
+        bytes.split_off(at)
     }
 
     /// Appends a part of a body to the output.
@@ -127,7 +159,10 @@ impl Output {
     /// Shrinks buffers that were enlarged by a burst of output.
     pub(crate) fn release(&mut self) {
         if self.len() == 0 && self.framed.capacity() > KEPT_MAX {
-            self.framed = Vec::new();
+            let memory = std::mem::take(&mut self.framed);
+            if let Some(pool) = self.pool.filter(|_| memory.capacity() >= BodyMemory::POOLED_MIN) {
+                pool.put(memory);
+            }
         }
     }
 }

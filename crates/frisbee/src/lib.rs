@@ -106,7 +106,7 @@ pub use mailbox::hand_off::{HandOffAccepted, HandOffTarget};
 pub use mailbox::inbox::Message as StreamMessage;
 pub use mailbox::permits::{PermitPlace, PermitQueue};
 pub use mailbox::stream::{StreamBytes, StreamEnd};
-pub use pool::copy_to_share;
+pub use pool::{copy_to_share, memory_pool};
 pub use router::handlers::{Handler, HandlerTable, Handlers};
 pub use router::mounts::{Mounts, MountsSession};
 pub use router::{BatchEnd, ConnectionEvent, Declaration, OverflowPolicy, Routed, Router, opening};

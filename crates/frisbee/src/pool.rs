@@ -19,9 +19,6 @@ use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Minimum size in bytes of a copied body for taking its buffer from the pool.
-const POOLED_MIN: usize = 64 * 1024;
-
 /// Maximum total size of pooled buffers in bytes, an eighth of a server's default memory limit. A few buffers per core
 /// suffice to absorb fluctuations.
 const BUFFERS_MAX: usize = 32 * 1024 * 1024;
@@ -59,11 +56,16 @@ impl MemoryPool for SharedPool {
     }
 }
 
+/// Returns the pool of memory for large bodies, for adapters that receive or send them.
+pub fn memory_pool() -> &'static dyn MemoryPool {
+    &POOL
+}
+
 /// Copies bytes to reference-counted memory, for sharing between connections. The memory of a long copy comes from the
 /// pool and returns to it when the last reference is dropped. The pool keeps at most 32 MiB, for up to 20 s while any
 /// connection is open.
 pub fn copy_to_share(bytes: &[u8]) -> Bytes {
-    if bytes.len() < POOLED_MIN {
+    if bytes.len() < BodyMemory::POOLED_MIN {
         return Bytes::copy_from_slice(bytes);
     }
     let mut memory = BodyMemory::new(bytes.len(), Some(&POOL));
@@ -94,14 +96,14 @@ impl BufferPool {
         Some(memory)
     }
 
-    /// Returns a buffer to the pool and evicts the buffers that have been unused for longest. The caller must drop the
-    /// returned buffers.
+    /// Returns a buffer to the pool and evicts old buffers, and those that have been unused for longest if the pool is
+    /// full. The caller must drop the returned buffers.
     fn put(&mut self, mut memory: Vec<u8>, now: Instant) -> Vec<Vec<u8>> {
         // A buffer larger than the whole pool would evict all others and then itself.
         if memory.capacity() > self.bytes_max {
             return vec![memory];
         }
-        let mut surplus = Vec::new();
+        let mut surplus = self.sweep(now);
         memory.clear();
         self.bytes = self.bytes.saturating_add(memory.capacity());
         self.buffers.push_back((memory, now));
@@ -187,7 +189,7 @@ mod tests {
                     let mut in_use = VecDeque::new();
                     for round in 0..500_usize {
                         let content = thread.wrapping_mul(61).wrapping_add(round as u8);
-                        let length = POOLED_MIN + round % 7;
+                        let length = BodyMemory::POOLED_MIN + round % 7;
                         let mut memory = BodyMemory::new(length, Some(&POOL));
                         assert_eq!(memory.len(), 0);
                         memory.buffer().extend(std::iter::repeat_n(content, length));

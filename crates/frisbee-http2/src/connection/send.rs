@@ -186,6 +186,7 @@ impl Connection {
         let id = slot.id;
         // Output rarely exceeds this length, because reading stops there.
         let has_room = self.output.len() < limits::OUTPUT_MAX;
+        self.output.expect_reply();
         let (start, mark) = (self.output.framed().len(), self.encoder.mark());
         put_block(&mut self.output, &mut self.encoder, &self.peer, id, head, false);
         let data_head = self.output.framed().len();

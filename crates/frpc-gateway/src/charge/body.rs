@@ -1,9 +1,10 @@
 //! Memory charges of bodies that are being received.
 
 use super::{CHARGED_MIN, overloaded};
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use frisbee::rpc::ConnectionExt;
 use frisbee::{MemoryCharge, MemoryWaiter};
+use frisbee_core::BodyMemory;
 use frpc::{AdapterContext, Status};
 use std::task::{Context, Poll};
 
@@ -12,6 +13,8 @@ use std::task::{Context, Poll};
 #[derive(Debug, Default)]
 pub(crate) struct GrowingBody {
     pub(crate) bytes: BytesMut,
+    /// Number of bytes that the buffer was enlarged to. Its capacity may be larger if it comes from the pool.
+    enlarged: usize,
     hold: Option<MemoryCharge>,
 }
 
@@ -44,11 +47,11 @@ impl GrowingBody {
         received: usize,
     ) -> Result<(), Status> {
         let length = self.bytes.len();
-        if self.bytes.capacity() - length >= more {
+        if self.available() >= more {
             return Ok(());
         }
         // Double the capacity to amortize the copies, but not beyond the expected length.
-        let doubled = 2 * self.bytes.capacity();
+        let doubled = 2 * self.room();
         let least = (length + more).max(if most > length + more { doubled.min(most) } else { doubled });
         let mut capacity = most.min(GROWTH * received).max(least);
         // Bodies received by a client are not charged.
@@ -61,8 +64,41 @@ impl GrowingBody {
                 return Err(overloaded());
             }
         }
-        self.bytes.reserve(capacity - length);
+        self.enlarge(capacity);
         Ok(())
+    }
+
+    /// Returns the number of bytes that the buffer accepts in total. It is the same for new and for reused memory.
+    fn room(&self) -> usize {
+        self.enlarged.min(self.bytes.capacity())
+    }
+
+    /// Returns the number of bytes that can be appended without another [`reserve`](Self::reserve).
+    pub(crate) fn available(&self) -> usize {
+        self.room().saturating_sub(self.bytes.len())
+    }
+
+    /// Enlarges the buffer to `capacity` bytes. Memory from the pool may be up to a quarter larger.
+    fn enlarge(&mut self, capacity: usize) {
+        self.enlarged = capacity;
+        let pool = frisbee::memory_pool();
+        let is_large = capacity >= BodyMemory::POOLED_MIN;
+        let pooled = if is_large { pool.take(capacity, capacity + capacity / 4) } else { None };
+        let Some(memory) = pooled else { return self.bytes.reserve(capacity - self.bytes.len()) };
+        let mut bytes = BytesMut::from(Bytes::from(memory));
+        bytes.extend_from_slice(&self.bytes);
+        let before = std::mem::replace(&mut self.bytes, bytes);
+        if before.capacity() >= BodyMemory::POOLED_MIN {
+            pool.put(before.into());
+        }
+    }
+
+    /// Converts the body to shared bytes. Large memory returns to the pool when the last reference is dropped.
+    pub(crate) fn freeze(self) -> Bytes {
+        if self.bytes.capacity() < BodyMemory::POOLED_MIN {
+            return self.bytes.freeze();
+        }
+        frisbee::memory_pool().share(self.bytes.into())
     }
 
     pub(crate) fn extend(&mut self, context: &AdapterContext, part: &[u8], most: usize) -> Result<(), Status> {
@@ -116,9 +152,9 @@ mod tests {
             let part = PART.min(length - body.bytes.len());
             let received = body.bytes.len() + part;
             body.grow(None, part, length, received).expect("body without a context should have no memory limit");
-            assert!(body.bytes.capacity() <= GROWTH * received, "capacity should be proportional to received bytes");
+            assert!(body.room() <= GROWTH * received, "capacity should be proportional to received bytes");
             body.bytes.resize(received, 0);
-            capacities.push(body.bytes.capacity());
+            capacities.push(body.room());
         }
         capacities.dedup();
         assert_eq!(capacities, [GROWTH * PART, length]);

@@ -402,8 +402,8 @@ impl<'a> FastPath<'a> {
                 self.write(&unary::failure(status), Pass::default(), true).await?;
                 return Ok(Err(NextAction::Close));
             }
+            let room = growing.available().min(length - growing.bytes.len());
             let body = &mut growing.bytes;
-            let room = (body.capacity() - body.len()).min(length - body.len());
             let read = poll_fn(|task| {
                 let mut part = (&mut *body).limit(room);
                 let polled = pin!(self.transport.read_buf(&mut part)).poll(task);
@@ -424,7 +424,7 @@ impl<'a> FastPath<'a> {
         }
         self.transport.message_complete();
         // The call is now charged for the body.
-        Ok(Ok(growing.bytes.freeze()))
+        Ok(Ok(growing.freeze()))
     }
 
     /// Writes pending responses and waits for a call. Returns `None` if the client has disconnected.

@@ -207,6 +207,7 @@ impl<'a> Driver<'a> {
         let config = ServerConfig::default().common(common).first_header_timeout(context.first_header_timeout());
         let mut http2 = Connection::server(&config, now);
         http2.inherit_abuse(context.abuse_debt());
+        http2.set_pool(frisbee::memory_pool());
         let mut ok = Head::trailers();
         ok.push("grpc-status", "0");
         // Without an address, this is a Unix socket.

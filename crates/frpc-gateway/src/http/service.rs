@@ -416,7 +416,7 @@ impl Service {
             }
         }
         match encoding {
-            Compression::Identity => Ok(whole.bytes.freeze()),
+            Compression::Identity => Ok(whole.freeze()),
             Compression::Gzip => {
                 gzip::inflate(&whole.bytes, limit).map_err(|error| unary::failure(&error.status(limit)))
             }

@@ -273,8 +273,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
         if !self.reserve(least, length + most) {
             return Ok(None);
         }
-        let bytes = &mut self.message.body.bytes;
-        let mut room = bytes.limit(most.min(bytes.capacity() - length));
+        let available = self.message.body.available();
+        let mut room = (&mut self.message.body.bytes).limit(most.min(available));
         match pin!(self.wire.io.read_buf(&mut room)).poll(task) {
             Poll::Pending => Ok(None),
             Poll::Ready(count) => count.map(Some),
@@ -292,7 +292,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
                     return;
                 }
                 if ends {
-                    let whole = std::mem::take(&mut self.message).body.bytes.freeze();
+                    let whole = std::mem::take(&mut self.message).body.freeze();
                     self.handle(kind, whole);
                 }
             }
@@ -328,7 +328,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
                     }
                     if ends {
                         let read = self.input.split_to(at).freeze();
-                        let whole = std::mem::take(&mut self.message).body.bytes.freeze();
+                        let whole = std::mem::take(&mut self.message).body.freeze();
                         self.handle(kind, if is_whole { read.slice(range) } else { whole });
                         return;
                     }

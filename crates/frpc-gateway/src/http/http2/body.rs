@@ -115,7 +115,7 @@ impl RequestBody {
     pub(crate) fn poll_frame(&mut self, task: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         let mut body = self.0.body.lock();
         if !body.arrived.bytes.is_empty() {
-            let part = std::mem::take(&mut body.arrived).bytes.freeze();
+            let part = std::mem::take(&mut body.arrived).freeze();
             let has_ended = body.end.is_some();
             // Skip the bytes received before the body existed: their window was returned on arrival, and returning it
             // twice would widen the client's window.

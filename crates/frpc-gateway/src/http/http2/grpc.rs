@@ -116,7 +116,7 @@ impl UnaryCall {
         let limit = context.config().body_limit();
         let length = self.length(limit)?;
         let mut request = match std::mem::take(&mut self.slice) {
-            slice if slice.is_empty() => std::mem::take(&mut self.kept).bytes.freeze(),
+            slice if slice.is_empty() => std::mem::take(&mut self.kept).freeze(),
             // The request arrived in one part, so decode it from the read buffer without a copy.
             slice => slice,
         };
