@@ -12,17 +12,6 @@ pub trait MemoryPool: fmt::Debug + Sync {
     fn put(&self, memory: Vec<u8>);
 }
 
-impl dyn MemoryPool {
-    /// Converts a buffer to shared bytes. If it is large, its memory goes to this pool when the last reference is
-    /// dropped.
-    pub fn share(&'static self, memory: Vec<u8>) -> Bytes {
-        if memory.capacity() < BodyMemory::POOLED_MIN {
-            return memory.into();
-        }
-        Bytes::from_owner(BodyMemory { room: memory.len(), bytes: memory, pool: Some(self), start: 0 })
-    }
-}
-
 /// Offset within a page at which a body starts: half a page. Large allocations start at or a few bytes after a page
 /// boundary, and so do the kernel's buffers for large writes. On some processors, copying between addresses whose page
 /// offsets differ by a few bytes is ten times slower, because the processor mistakes the last store for the source of
@@ -61,6 +50,11 @@ impl BodyMemory {
         let start = BEGIN.wrapping_sub(bytes.as_ptr().addr()) % PAGE;
         bytes.resize(start, 0);
         Self { bytes, pool, start, room }
+    }
+
+    /// Wraps a buffer. If it is large, its memory goes to the pool when this is dropped.
+    pub fn from_buffer(bytes: Vec<u8>, pool: &'static dyn MemoryPool) -> Self {
+        Self { room: bytes.len(), bytes, pool: Some(pool), start: 0 }
     }
 
     /// Returns the number of bytes in the buffer.

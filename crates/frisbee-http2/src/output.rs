@@ -89,7 +89,7 @@ impl Output {
         let rest = self.framed.get(..at).unwrap_or_default().to_vec();
         let memory = std::mem::replace(&mut self.framed, rest);
         let mut bytes = match self.pool {
-            Some(pool) => pool.share(memory),
+            Some(pool) => BodyMemory::from_buffer(memory, pool).freeze(),
             None => memory.into(),
         };
         bytes.split_off(at)
@@ -215,6 +215,7 @@ impl Scheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Mutex;
 
     #[test]
     fn partial_writes_keep_order_of_bytes() {
@@ -254,6 +255,42 @@ mod tests {
         output.advance(output.len());
         output.release();
         assert_eq!(output.memory(), 0);
+    }
+
+    /// A pool with room for one buffer.
+    #[derive(Debug, Default)]
+    struct Shelf(Mutex<Option<Vec<u8>>>);
+
+    impl MemoryPool for Shelf {
+        fn take(&self, least: usize, most: usize) -> Option<Vec<u8>> {
+            let fits = |memory: &mut Vec<u8>| (least..=most).contains(&memory.capacity());
+            self.0.lock().expect("test should not panic").take_if(fits)
+        }
+
+        fn put(&self, mut memory: Vec<u8>) {
+            memory.clear();
+            *self.0.lock().expect("test should not panic") = Some(memory);
+        }
+    }
+
+    #[test]
+    fn buffers_of_long_replies_are_reused() {
+        const LENGTH: usize = 300_000;
+        static SHELF: Shelf = Shelf(Mutex::new(None));
+        let mut output = Output { pool: Some(&SHELF), ..Output::default() };
+        let mut addresses = Vec::new();
+        for length in [LENGTH, LENGTH, 100, LENGTH] {
+            output.framed().extend_from_slice(&[1; 9]);
+            output.expect_reply();
+            output.framed().extend_from_slice(&vec![2; length]);
+            let reply = output.split_off(9);
+            assert!((output.framed().as_slice(), &reply[..]) == (&[1; 9], &vec![2; length][..]));
+            addresses.push(reply.as_ptr());
+            drop(reply);
+            output.advance(9);
+            output.release();
+        }
+        assert_eq!(addresses[0], addresses[1]);
     }
 
     #[test]

@@ -98,7 +98,7 @@ impl GrowingBody {
         if self.bytes.capacity() < BodyMemory::POOLED_MIN {
             return self.bytes.freeze();
         }
-        frisbee::memory_pool().share(self.bytes.into())
+        BodyMemory::from_buffer(self.bytes.into(), frisbee::memory_pool()).freeze()
     }
 
     pub(crate) fn extend(&mut self, context: &AdapterContext, part: &[u8], most: usize) -> Result<(), Status> {
