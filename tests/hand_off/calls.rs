@@ -96,6 +96,29 @@ async fn successive_hand_offs_reconnect_without_pause() {
     assert!(started.elapsed() < Duration::from_secs(1), "hand-off waited for {:?}", started.elapsed());
 }
 
+/// Regression test: a hand-off failed if a stream of the connection had just ended.
+#[tokio::test(start_paused = true)]
+async fn hand_off_waits_for_stream_that_ends() {
+    let builder = Server::builder().add_service(InteropServer::new(Giving));
+    let acceptor = builder.method_hand_off("interop.Interop/DoNothing").build().unwrap();
+    let (here, there) = frpc::memory();
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    let channel = Channel::connect_io(here).await.unwrap();
+    let (asking, handed) = channel.request_hand_off();
+    let asking = InteropClient::new(asking);
+    let counts = InteropClient::new(channel).count_up(Range { from: 0, count: 1_000_000 }).await.unwrap();
+    let started = tokio::time::Instant::now();
+    assert_eq!(asking.do_nothing(Empty {}).await.unwrap_err().code(), Code::FailedPrecondition);
+    assert!(started.elapsed() < Duration::from_secs(2), "hand-off failed after {:?}", started.elapsed());
+    let ending = async {
+        tokio::task::yield_now().await;
+        drop(counts);
+    };
+    let (called, ()) = tokio::join!(asking.do_nothing(Empty {}), ending);
+    called.unwrap();
+    handed.take().expect("connection should be handed off");
+}
+
 #[tokio::test]
 async fn failed_hand_off_keeps_connection_and_code() {
     let channel = gateway().await;

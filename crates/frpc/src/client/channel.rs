@@ -151,6 +151,10 @@ impl Channel {
     /// Creates a channel for unary calls that request a hand-off, and the slot that receives the transport if the
     /// handler accepts; see [`hand_off`](crate::hand_off). Streaming calls are not affected.
     ///
+    /// A connection cannot be handed off while other calls or streams are in progress on it. The call then fails with
+    /// [`Code::FailedPrecondition`](crate::Code::FailedPrecondition), unless only streams are in progress, which end
+    /// within a second.
+    ///
     /// ```no_run
     /// # async fn open(channel: frpc::Channel) -> Result<(), frpc::Status> { Ok(()) }
     /// # async fn example(channel: frpc::Channel) -> Result<(), frpc::Status> {

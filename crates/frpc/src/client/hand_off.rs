@@ -16,7 +16,7 @@ use bytes::Bytes;
 use frisbee::rpc::ConnectionExt;
 use frisbee::{Connection, HandOffAccepted, HandOffError, PacketId};
 use polyglot::{Form, Message};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Makes a call that requests a connection hand-off. The future is boxed, so that it is compiled once rather than for
 /// each method.
@@ -70,13 +70,18 @@ struct HandOffCall<'a> {
     until: Option<Instant>,
 }
 
+/// Time for which a request is repeated while the connection is busy although no call is in flight. A call or stream
+/// that has just ended takes up the connection until both ends have released it. Pauses grow from a millisecond by a
+/// factor of two.
+const BUSY_MAX: Duration = Duration::from_secs(1);
+
 impl HandOffCall<'_> {
     /// Sends the hand-off request. If the connection closes before that, retries on a new one. Sets `is_requested` once
     /// the request has been sent.
     async fn request(&self, message: &AnyMessage, is_requested: &mut bool) -> Result<Response<AnyReply>, Status> {
         let Self { channel, call, .. } = *self;
         let method = call.method;
-        let mut started = None;
+        let (mut started, mut delay) = (None, Duration::from_millis(1));
         loop {
             let PickedConnection { link, .. } = channel.link_for(&call, self.until, &mut started).await?;
             let connection = link.native()?;
@@ -103,6 +108,15 @@ impl HandOffCall<'_> {
             if !*is_requested && matches!(answered, Err(HandOffError::Closed(_))) {
                 // Retry on another connection, because the request was not sent.
                 continue;
+            }
+            // Do not wait for other calls that are in flight, because more may follow them.
+            let may_be_ending = *is_requested || link.calls.is_idle();
+            if matches!(answered, Err(HandOffError::Busy)) && may_be_ending && delay < BUSY_MAX {
+                *is_requested = false;
+                if clock::wait_until(&channel.inner.runtime, clock::now() + delay).await {
+                    delay *= 2;
+                    continue;
+                }
             }
             let is_reply = matches!(answered, Ok(_) | Err(HandOffError::Refused(_)));
             let reply = self.take(answered, reading, connection);
