@@ -32,6 +32,12 @@ const enum Decision {
 }
 
 /**
+ * Time in milliseconds for which a request is repeated while the server is busy: a call that has just ended takes up the
+ * connection until the server has released it. Pauses grow from a millisecond by a factor of two.
+ */
+const BUSY_MAX = 1000;
+
+/**
  * Calls a method that hands off its connection. Opens a new connection for the call, and returns the reply and the
  * socket:
  *
@@ -53,6 +59,8 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
     let isUp = false;
     /** The id of the call whose request was sent as HAND_OFF. */
     let pending: number | undefined;
+    let handOffRequest: Uint8Array;
+    let delay = 1;
     const end = (): void => closeSocket(open);
     endLast = end;
     const closed = (): void => {
@@ -69,7 +77,7 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
     const outward = cutter("current", (id, operation, body) => {
       if (pending === undefined && isArmed && operation === method.operation) {
         pending = id;
-        open.write(packet("current", 0, Op.HandOff, numbered(operation, body)));
+        open.write(handOffRequest = packet("current", 0, Op.HandOff, numbered(operation, body)));
       } else if (pending === undefined) open.write(packet("current", id, operation, body));
       else if (operation === Op.Ping) {
         // Nothing may be sent after a hand-off request, so this PING is answered here. A separate timeout covers the
@@ -88,6 +96,11 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
         socket = open;
         give(pending, method.operation, body.subarray(1));
         return true;
+      }
+      if (decision === Decision.Busy && delay < BUSY_MAX) {
+        setTimeout(() => open.writable && open.write(handOffRequest), delay);
+        delay *= 2;
+        return false;
       }
       if (decision === Decision.Refused) give(pending, method.operation, body.subarray(1));
       else {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer, type Socket } from "node:net";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { test } from "node:test";
 import { Code, type Channel, type Status } from "frisbee-rpc";
 import { handOff, type Address, type HandOffOptions } from "frisbee-rpc/node";
@@ -53,6 +53,37 @@ test("handed off socket over TLS is a duplex stream", async () => {
   const { socket } = await blob({ host, port: secure.port }, "take", { tls: { ca: readFileSync(`${here}/certificate.pem`) } });
   await exchange(socket);
   await secure.stop();
+});
+
+test("hand-off is repeated while the server is busy", async () => {
+  let busy = 2;
+  // Answers the first requests in place of the server. Passes on everything else.
+  const proxy = createServer({ allowHalfOpen: true }, (client) => {
+    const there = connect({ port: server.port, host, allowHalfOpen: true });
+    there.on("error", () => {}).pipe(client.on("error", () => {}));
+    let received = Buffer.alloc(0);
+    client.on("data", (part) => {
+      received = Buffer.concat([received, part]);
+      while (busy >= 0 && received.length >= 10 && received.length >= 10 + received.readUInt32BE(6)) {
+        const isHandOff = received.readUInt16BE(4) === 8;
+        const rest = received.subarray(10 + received.readUInt32BE(6));
+        busy -= Number(isHandOff);
+        if (isHandOff && busy >= 0) client.write(Buffer.from([0, 15, 0, 0, 0, 8, 0, 0, 0, 1, 2]));
+        else there.write(received.subarray(0, received.length - rest.length));
+        received = rest;
+      }
+      if (busy < 0) {
+        there.write(received);
+        received = Buffer.alloc(0);
+      }
+    }).on("end", () => there.end());
+  }).listen(0, host);
+  proxy.unref();
+  await once(proxy, "listening");
+  const { socket } = await blob({ host, port: (proxy.address() as AddressInfo).port }, "take");
+  await exchange(socket);
+  assert.equal(busy, -1);
+  proxy.close();
 });
 
 test("calls before the hand-off use the same connection", async () => {
