@@ -131,7 +131,7 @@ async fn missing_proxy_header_closes_connection() {
 /// Regression test: the limit was checked for the address of the proxy, which had no connections.
 #[tokio::test]
 async fn proxied_client_leaves_connections_for_others() {
-    // A connection of JSON-RPC takes 9 KiB.
+    // Each JSON-RPC connection is charged 9 KiB.
     let (address, _) = serve(builder().proxy_protocol().connection_memory_max(128 * 9 * 1024)).await;
     let mut open = Vec::new();
     loop {

@@ -139,8 +139,8 @@ async fn besiege(kind: Attack) {
             _ => stats.memory_held() > MEMORY / 4,
         })
         .await;
-        // With the default idle timeout, the connection would close if the test process stops for 10 s. It cannot be
-        // re-established.
+        // The channel cannot reconnect, and the default idle timeout of 10 s would close the connection on a machine that
+        // is short of processor time.
         let witness = Channel::builder().config(config.clone()).connect_io(connect_from(200, address).await).await;
         let witness = InteropClient::new(witness.expect("witness should be accepted"));
         for number in 0..300 {

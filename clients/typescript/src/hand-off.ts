@@ -32,8 +32,9 @@ const enum Decision {
 }
 
 /**
- * Time in milliseconds for which a request is repeated while the server is busy: a call that has just ended takes up the
- * connection until the server has released it. Pauses grow from a millisecond by a factor of two.
+ * Maximum delay in milliseconds before a hand-off is requested again because the server was busy. It may still have to
+ * clean up after calls that have ended. The delay starts at a millisecond and doubles, so that a request fails after a
+ * second.
  */
 const BUSY_MAX = 1000;
 

@@ -54,7 +54,7 @@ const DIRECT_MIN: usize = 16 * 1024;
 pub struct Decoder {
     /// Header format of the peer. `None` until the first header; until then, both formats are accepted.
     form: Option<HeaderForm>,
-    /// Operations of this endpoint. Those that it serves are accepted in the first packet of a peer with old headers.
+    /// Operations of this endpoint. The first packet of a peer with old headers must be of a served one.
     pub(crate) operations: Option<Arc<Operations>>,
     limit: u32,
     /// Partially received header. Its first `head_len` bytes have arrived.

@@ -13,8 +13,7 @@ use crate::mailbox::hand_off::HandOffTarget;
 use crate::transport::Transport;
 use crate::transport::endpoint::EndpointInfo;
 use crate::transport::read_pauses::{AbuseAccount, ReadPauses};
-use crate::{CloseReason, Config, RawTransport, Stats};
-use crate::{ConnectionCharge, MemoryCharge};
+use crate::{CloseReason, Config, ConnectionCharge, MemoryCharge, RawTransport, Stats};
 use frisbee_core::{ProtocolError, ServerConfig};
 use parking_lot::Mutex;
 use std::fmt;
@@ -361,9 +360,8 @@ impl AdapterContext {
         self.connection.charge_request(bytes)
     }
 
-    /// Charges `bytes` bytes of memory for the connection itself until the returned value is dropped, in addition to
-    /// the 4 KiB that each connection is charged. Handlers that keep more memory while the connection is idle should
-    /// charge it.
+    /// Charges `bytes` bytes for the connection itself until the returned value is dropped. Every connection is charged
+    /// 4 KiB. A handler should charge the memory beyond that which it keeps for an idle connection.
     ///
     /// Returns `None` if the client's share of
     /// [`connection_memory_max`](crate::ServerBuilder::connection_memory_max) is used up. The handler should then close

@@ -471,7 +471,7 @@ impl ClientBuilder {
     }
 }
 
-/// A router with a valid declaration, its operations of calls, and the items that it adds to the HELLO.
+/// A router whose declaration is valid, and the parts of the declaration that its connections need.
 struct CheckedRouter<R> {
     router: Arc<R>,
     operations: Option<Arc<Operations>>,

@@ -23,7 +23,8 @@ use std::time::{Duration, Instant};
 /// suffice to absorb fluctuations.
 const BUFFERS_MAX: usize = 32 * 1024 * 1024;
 
-/// How long unused buffers are kept. Each connection checks for such buffers periodically.
+/// How long unused buffers are kept. Each frisbee connection checks for such buffers periodically, and so does each
+/// return of a buffer.
 const KEPT_FOR: Duration = Duration::from_secs(10);
 
 /// Buffer pool that the whole process shares.
@@ -62,8 +63,8 @@ pub fn memory_pool() -> &'static dyn MemoryPool {
 }
 
 /// Copies bytes to reference-counted memory, for sharing between connections. The memory of a long copy comes from the
-/// pool and returns to it when the last reference is dropped. The pool keeps at most 32 MiB, for up to 20 s while any
-/// connection is open.
+/// pool and returns to it when the last reference is dropped. The pool keeps at most 32 MiB. Memory that was unused for
+/// 10 s is freed by the timers of frisbee connections, and when other memory returns to the pool.
 pub fn copy_to_share(bytes: &[u8]) -> Bytes {
     if bytes.len() < BodyMemory::POOLED_MIN {
         return Bytes::copy_from_slice(bytes);

@@ -29,8 +29,8 @@ pub(crate) fn check_growth(context: &AdapterContext, before: usize, bytes: usize
     Err(overloaded())
 }
 
-/// Memory in bytes that the server keeps for an idle connection, in addition to that of an idle frisbee connection. Held
-/// by the test `idle_connections_are_charged`.
+/// Memory in bytes that is charged for an idle connection, in addition to the 4 KiB of every connection. The test
+/// `idle_connections_are_charged` compares it with the memory that is allocated.
 #[derive(Clone, Copy)]
 pub(crate) struct IdleMemory(usize);
 

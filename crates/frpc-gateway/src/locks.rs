@@ -1,10 +1,9 @@
 //! Checks the `host` and `origin` of HTTP requests, so that hostile web pages cannot call a server through the user's
 //! browser.
 //!
-//! A page can send requests to a server on the user's machine or network. The browser adds the page's origin, and
-//! requests of origins that are not allowed are rejected. A page can also change its own host name to resolve to the
-//! server's address (DNS rebinding). The browser then treats both as one origin, so requests for unknown host names are
-//! rejected too.
+//! A page can send requests to servers on the user's machine or network. Browsers state the page's origin in them, and
+//! only allowed origins are accepted. A page can also make its own host name resolve to the server's address (DNS
+//! rebinding), so that the browser considers both the same origin. Therefore, only known host names are accepted.
 
 use crate::http::answer::Answer;
 use crate::http::fields::KnownFields;

@@ -131,7 +131,7 @@ impl Drop for Admission {
     }
 }
 
-/// Memory of an adapter connection itself, charged to the pool of connections until dropped; see
+/// Memory charge for an adapter connection itself, released when dropped; see
 /// [`AdapterContext::charge_connection`](crate::AdapterContext::charge_connection).
 #[must_use = "the charge ends when this is dropped"]
 pub struct ConnectionCharge {

@@ -50,7 +50,8 @@ pub(super) trait MessageHandler {
     /// Rejects new calls.
     fn stop(&mut self) {}
 
-    /// Releases the memory charge of replies that were moved to `sending`, which is charged now.
+    /// Releases the memory charge of replies that were queued in `sending`. Called after `sending` has been charged for
+    /// them.
     fn output_charged(&mut self) {}
 }
 

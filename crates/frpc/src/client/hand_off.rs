@@ -70,9 +70,9 @@ struct HandOffCall<'a> {
     until: Option<Instant>,
 }
 
-/// Time for which a request is repeated while the connection is busy although no call is in flight. A call or stream
-/// that has just ended takes up the connection until both ends have released it. Pauses grow from a millisecond by a
-/// factor of two.
+/// Maximum delay before a hand-off is requested again because the connection was busy. Both ends may still have to clean
+/// up after calls and streams that have ended. The delay starts at a millisecond and doubles, so that a request fails
+/// after a second.
 const BUSY_MAX: Duration = Duration::from_secs(1);
 
 impl HandOffCall<'_> {
