@@ -153,6 +153,7 @@ mod tests {
             let received = body.bytes.len() + part;
             body.grow(None, part, length, received).expect("body without a context should have no memory limit");
             assert!(body.room() <= GROWTH * received, "capacity should be proportional to received bytes");
+            assert!(body.bytes.capacity() <= body.room() + body.room() / 4, "reused memory should be little larger");
             body.bytes.resize(received, 0);
             capacities.push(body.room());
         }
