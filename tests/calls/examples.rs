@@ -17,3 +17,12 @@ mod secured;
 #[allow(dead_code, reason = "the program has a main function")]
 #[path = "../../examples/traced/main.rs"]
 mod traced;
+
+#[tokio::test]
+async fn rolling_restart_through_versions_fails_no_call() {
+    // Without Go, only the clients in Rust run.
+    let go = crate::interop::go::build(".", "./cmd/shop");
+    let clients = 3 + usize::from(go.is_some());
+    let rounds = evolve::restart(go).await.expect("no call should fail");
+    assert!(rounds.len() == clients && rounds.iter().all(|rounds| *rounds >= 7 * evolve::ROUNDS), "{rounds:?}");
+}
