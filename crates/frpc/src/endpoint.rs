@@ -34,9 +34,9 @@ use crate::service::invoke::{Incoming, ReplyTo};
 use crate::service::layouts::{HeldCall, PeerLayouts, PeerMethod};
 use crate::service::streams::refuse;
 use crate::wire::body::{self, OpenPacket};
-use crate::wire::compressed::{self, DECOMPRESSES, ZSTD};
+use crate::wire::compressed;
 use crate::wire::envelope::Envelope;
-use crate::wire::layouts::{CALLED, OFFERED, malformed_item};
+use crate::wire::layouts::malformed_item;
 use crate::wire::prefix::{self, Prefix, PrefixError};
 use crate::wire::report;
 use crate::wire::translation::Translation;
@@ -47,7 +47,6 @@ use frisbee::{
     BatchEnd, CloseReason, Connection, ConnectionEvent, Declaration, HandOffRequest, Operation, Outbox, OverflowPolicy,
     Packet, PacketId, PeerKind, Routed, Router, Stream,
 };
-use std::mem;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -104,23 +103,13 @@ impl Router for Endpoint {
     type Session = Session;
 
     fn declaration(&self) -> Declaration {
-        let ServiceOffer { table, compat, called, compression, mounts, .. } = &*self.offer;
-        let mut declaration = mounts.declaration();
-        let (operations, items) = (mem::take(&mut declaration.operations), mem::take(&mut declaration.hello_items));
-        let calls: Vec<_> = offer::gaps(&operations).chain(mem::take(&mut declaration.calls)).collect();
-        let compat = compat.iter().flat_map(|layout| layout.operations()).map(|operation| *operation..=*operation);
-        let offered = table.layouts.iter().map(|layout| (OFFERED, layout.item()));
-        let called = called.iter().map(|layout| (CALLED, layout.item()));
+        // A channel closes its connections itself, after its own work.
+        let mut declaration = self.offer.declaration.clone().closes_by_itself(!self.side.accepts());
         // Request load reports from the servers of a fleet, because pickers balance calls by load.
-        let is_of_fleet = self.side.calls().is_some_and(|calls| calls.is_of_fleet());
-        let load_report = is_of_fleet.then(|| (report::REPORT_REQUEST_ITEM, Bytes::new()));
-        let decompresses = compression.iter().map(|_| (DECOMPRESSES, Bytes::from_static(&[ZSTD])));
+        if self.side.calls().is_some_and(|calls| calls.is_of_fleet()) {
+            declaration.hello_items.push((report::REPORT_REQUEST_ITEM, Bytes::new()));
+        }
         declaration
-            .operations(table.operations().into_iter().chain(compat).chain(operations))
-            .calls(calls)
-            .hello_items(offered.chain(called).chain(load_report).chain(decompresses).chain(items))
-            // A channel closes its connections itself, after its own work.
-            .closes_by_itself(!self.side.accepts())
     }
 
     fn connected(&self, connection: &Connection) -> Session {

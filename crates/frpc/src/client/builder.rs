@@ -14,12 +14,11 @@ use crate::client::links::Links;
 use crate::client::picker::Picker;
 use crate::client::retries::AttemptBudget;
 use crate::client::retrying::ATTEMPTS_MAX;
-use crate::endpoint::Endpoint;
 use crate::endpoint::offer::{OfferBuilder, ServiceOffer, offering_setters};
 use crate::observe::ChannelServers;
 use crate::settings::{connection_setters, forwarded_setters};
 use crate::{Error, Middleware};
-use frisbee::{Client, ClientBuilder, HeaderForm, Router as _, SettingError};
+use frisbee::{Client, ClientBuilder, HeaderForm, SettingError};
 use std::io;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -535,9 +534,7 @@ impl ChannelBuilder {
     pub(crate) fn offer(&mut self) -> Result<Arc<ServiceOffer>, Error> {
         self.check().map_err(frisbee::Error::from)?;
         self.log_settings.iter().for_each(|log| log(self));
-        let offer = std::mem::take(&mut self.offering).done()?;
-        Endpoint::serving(offer.clone()).declaration().check()?;
-        Ok(offer)
+        std::mem::take(&mut self.offering).done()
     }
 
     /// Returns an error if a timeout is zero.

@@ -12,10 +12,12 @@ use crate::service::formats::FormatOptions;
 use crate::service::lifecycle::{Lifecycle, OfferedService};
 use crate::service::load::Load;
 use crate::service::methods::Methods;
-use crate::wire::compressed::CompressedMethods;
+use crate::wire::compressed::{CompressedMethods, DECOMPRESSES, ZSTD};
+use crate::wire::layouts::{CALLED, OFFERED};
 use crate::wire::translation::{Caller, ServicePlans};
 use crate::{Error, Policy};
-use frisbee::{Connection, MountError, Mounts, Operation, Router as _};
+use bytes::Bytes;
+use frisbee::{Connection, Declaration, MountError, Mounts, Operation, Router as _};
 use polyglot::Nesting;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -51,6 +53,8 @@ type Hook = Arc<dyn Fn(&Connection) + Send + Sync>;
 
 /// Services and mounted routers that a server or client offers on each of its connections.
 pub(crate) struct ServiceOffer {
+    /// Operations, calls and HELLO items of both sides of a connection.
+    pub(crate) declaration: Declaration,
     pub(crate) table: Table,
     pub(crate) mounts: Mounts,
     on_connect: Vec<Hook>,
@@ -121,8 +125,18 @@ impl OfferBuilder {
             let owner = || format!("the method {method} on {operation}");
             this.mounts.overlap(&(operation..=operation), owner).map_or(Ok(()), Err)?;
         }
+        let offered_items = table.layouts.iter().map(|layout| (OFFERED, layout.item()));
+        let called_items = this.called.iter().map(|layout| (CALLED, layout.item()));
+        let decompresses = this.compression.iter().map(|_| (DECOMPRESSES, Bytes::from_static(&[ZSTD])));
+        let compat = this.compat.iter().flat_map(|layout| layout.operations()).map(|operation| *operation..=*operation);
+        let declaration = Declaration::default()
+            .calls(gaps(&mounted.operations).chain(mounted.calls))
+            .operations(table.operations().into_iter().chain(compat).chain(mounted.operations))
+            .hello_items(offered_items.chain(called_items).chain(decompresses).chain(mounted.hello_items));
+        declaration.check()?;
         lifecycles.iter().for_each(|lifecycle| lifecycle.offered(&offered));
         Ok(Arc::new(ServiceOffer {
+            declaration,
             is_plain: this.mounts.is_empty() && observers.is_none(),
             observers,
             table,
@@ -367,7 +381,7 @@ macro_rules! offering_setters {
 pub(crate) use offering_setters;
 
 /// Returns the user operations that are in none of `ranges`, which must be sorted and must not overlap.
-pub(super) fn gaps(ranges: &[RangeInclusive<u16>]) -> impl Iterator<Item = RangeInclusive<u16>> {
+fn gaps(ranges: &[RangeInclusive<u16>]) -> impl Iterator<Item = RangeInclusive<u16>> {
     let starts =
         iter::once(Operation::FIRST_USER.number()).chain(ranges.iter().filter_map(|range| range.end().checked_add(1)));
     let ends = ranges.iter().map(|range| range.start() - 1).chain([u16::MAX]);
