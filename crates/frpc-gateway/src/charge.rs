@@ -93,11 +93,17 @@ impl Charge {
     }
 
     /// Sets the charge to `bytes` without checking the limit. Returns whether the charge has grown.
+    #[inline]
     pub(crate) fn set(&mut self, context: &AdapterContext, bytes: usize) -> bool {
         let (steps, before) = (bytes / STEP, self.0.as_ref().map_or(0, |(_, steps)| *steps));
-        if steps == before {
-            return false;
+        if steps != before {
+            self.set_steps(context, steps);
         }
+        steps > before
+    }
+
+    #[inline(never)]
+    fn set_steps(&mut self, context: &AdapterContext, steps: usize) {
         match &mut self.0 {
             Some((charge, before)) if steps > 0 => {
                 charge.resize(steps * STEP);
@@ -105,6 +111,5 @@ impl Charge {
             }
             charge => *charge = (steps > 0).then(|| (context.connection().charge(steps * STEP), steps)),
         }
-        steps > before
     }
 }

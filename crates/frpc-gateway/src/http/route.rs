@@ -5,6 +5,7 @@ use super::fields::KnownFields;
 use crate::connect::unary::{ACCEPTED, Format};
 use crate::{Gateway, Http};
 use frpc::{AdapterContext, AdapterMethod, CallKind};
+use std::borrow::Cow;
 
 /// Parts of a request head that select the protocol and the method.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +53,10 @@ impl Protocol {
     /// Returns the RPC protocol of a content type.
     pub(crate) fn of(content_type: &[u8]) -> Option<Self> {
         let essence = content_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
-        let lower = essence.to_ascii_lowercase();
+        let lower = match essence.iter().any(u8::is_ascii_uppercase) {
+            true => Cow::Owned(essence.to_ascii_lowercase()),
+            false => Cow::Borrowed(essence),
+        };
         let subtype = lower.strip_prefix(b"application/")?;
         if let Some(format) = Format::named(subtype) {
             return Some(Self::Unary(format));

@@ -273,7 +273,6 @@ impl Connection<'_> {
         if self.input.is_empty() {
             self.transport.message_complete();
         }
-        self.charge();
     }
 
     /// Charges the input and output buffers to the server's memory limit.
