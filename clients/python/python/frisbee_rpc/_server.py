@@ -506,7 +506,9 @@ def _beginner(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -
     """
     from asyncio import CancelledError, current_task
 
-    from ._native import Reply
+    from ._native import Turns
+
+    turns = Turns(loop)
 
     async def complete(awaitable: Awaitable[Any], completion: Completion) -> None:
         try:
@@ -530,9 +532,8 @@ def _beginner(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -
     async def produce(generator: Any, completion: Completion, method: str) -> None:
         try:
             async for value in generator:
-                wanted = Reply(loop)
-                completion.send(value, wanted)
-                await wanted
+                if (wanted := completion.send(value, turns)) is not None:
+                    await wanted
         except BaseException:
             # A generator that has raised the exception itself is closed already.
             await close(generator, method)
