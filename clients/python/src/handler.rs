@@ -2,7 +2,7 @@
 
 mod later;
 
-pub(crate) use later::{AsyncGenerated, Completion, Turns, run_elsewhere, run_in_loop};
+pub(crate) use later::{AsyncGenerated, Completion, run_elsewhere, run_in_loop};
 
 use crate::buffer::introduce_thread;
 use crate::client::Channel;

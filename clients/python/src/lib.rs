@@ -57,7 +57,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<topics::Topics>()?;
     module.add_class::<topics::Subscribed>()?;
     module.add_class::<handler::Completion>()?;
-    module.add_class::<handler::Turns>()?;
     module.add_class::<handler::Context>()?;
     module.add_function(wrap_pyfunction!(fork::forked, module)?)?;
     Ok(())

@@ -69,7 +69,7 @@ impl Outcome {
 #[pymethods]
 impl Reply {
     #[new]
-    pub(crate) fn new(event_loop: Py<PyAny>) -> Self {
+    fn new(event_loop: Py<PyAny>) -> Self {
         Self { event_loop, state: Mutex::default(), is_blocking: AtomicBool::new(false) }
     }
 

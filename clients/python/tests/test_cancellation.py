@@ -7,7 +7,6 @@ import contextlib
 import gc
 import itertools
 import threading
-import time
 from typing import Any, AsyncIterator, Callable, Coroutine, Iterator
 
 import pytest
@@ -642,84 +641,5 @@ def test_generator_that_cleans_up_after_its_cancellation_reports_nothing(caplog:
             await numbers.aclose()
             await ended.wait()
         assert logged(caplog) == []
-
-    run(main)
-
-
-class ListeningLoop(asyncio.SelectorEventLoop):
-    """An event loop that counts the calls of its readers."""
-
-    reads = 0
-
-    def add_reader(self, fd: Any, callback: Callable[..., Any], *arguments: Any) -> None:  # type: ignore[override]
-        def read() -> None:
-            self.reads += 1
-            callback(*arguments)
-
-        super().add_reader(fd, read)
-
-
-def test_messages_of_generators_wake_no_loop() -> None:
-    """Regression test: the worker of a connection woke the loop after each message, to request the next one."""
-    loop = ListeningLoop()
-    steps = [asyncio.Event() for _ in range(10)]
-    server = Server()
-
-    @server
-    async def count() -> AsyncIterator[int]:
-        for number, step in enumerate(steps):
-            await step.wait()
-            yield number
-
-    def read() -> int:
-        with Client(server.address) as client:
-            streams = [client.count() for _ in range(20)]
-            for number, step in enumerate(steps):
-                loop.call_soon_threadsafe(step.set)
-                assert [next(stream) for stream in streams] == [number] * 20
-                if number == 0:
-                    # All generators have started.
-                    before = loop.reads
-            after = loop.reads
-            assert [list(stream) for stream in streams] == [[]] * 20
-        return after - before
-
-    async def main() -> None:
-        serving = asyncio.create_task(server.serve("127.0.0.1:0", started=started.set))
-        await started.wait()
-        assert await asyncio.to_thread(read) == 0
-        serving.cancel()
-        await asyncio.gather(serving, return_exceptions=True)
-
-    started = asyncio.Event()
-    with asyncio.Runner(loop_factory=lambda: loop) as runner:
-        runner.run(asyncio.wait_for(main(), LIMIT))
-
-
-def test_generator_that_awaits_nothing_lets_other_tasks_run() -> None:
-    async def main() -> None:
-        server = Server()
-        others = 0
-
-        @server
-        async def count() -> AsyncIterator[int]:
-            for _ in range(100):
-                # The caller requests the next message in the meantime.
-                time.sleep(1e-3)
-                yield others
-
-        def read() -> list[int]:
-            with Client(server.address) as client:
-                return list(client.count())
-
-        async with served(server):
-            reading = asyncio.create_task(asyncio.to_thread(read))
-            while not reading.done():
-                others += 1
-                await asyncio.sleep(0)
-            # At most two messages are sent in a row.
-            numbers = reading.result()
-            assert len(numbers) == 100
-            assert all(before < after for before, after in zip(numbers, numbers[2:]))
 
     run(main)

@@ -506,9 +506,7 @@ def _beginner(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -
     """
     from asyncio import CancelledError, current_task
 
-    from ._native import Turns
-
-    turns = Turns(loop)
+    from ._native import Reply
 
     async def complete(awaitable: Awaitable[Any], completion: Completion) -> None:
         try:
@@ -532,8 +530,9 @@ def _beginner(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -
     async def produce(generator: Any, completion: Completion, method: str) -> None:
         try:
             async for value in generator:
-                if (wanted := completion.send(value, turns)) is not None:
-                    await wanted
+                wanted = Reply(loop)
+                completion.send(value, wanted)
+                await wanted
         except BaseException:
             # A generator that has raised the exception itself is closed already.
             await close(generator, method)

@@ -1,9 +1,5 @@
 //! Python functions that complete later: coroutines and asynchronous generators in an event loop, and functions in other
 //! processes. `handler.rs` calls those that complete on their thread.
-//!
-//! A generator that awaits something between its messages is resumed before the worker of its connection has taken the
-//! message, so that messages do not wake the event loop. It is at most one message ahead of the requests of its caller.
-//! Any other generator waits until its next message is requested, and other tasks of the loop run in the meantime.
 
 use super::{Call, CallerEncoding, Function, attached, ending};
 use crate::buffer::introduce_thread;
@@ -14,15 +10,11 @@ use crate::status;
 use frpc::{Response, Status};
 use parking_lot::Mutex;
 use pyo3::exceptions::PyRuntimeError;
-use pyo3::gc::{PyTraverseError, PyVisit};
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 
 /// The outcome of a function, or the next message of an asynchronous generator, where `None` is its end.
@@ -34,13 +26,11 @@ struct Shared(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// First outcome that the call has not taken yet.
+    /// Outcome that the call has not taken yet.
     outcome: Option<Outcome>,
-    /// Outcomes after the first: a further message of a generator, and its end.
-    later: VecDeque<Outcome>,
     /// Waker of the call, which waits for an outcome.
     waker: Option<Waker>,
-    /// Future that a generator awaits until the call requests the next message.
+    /// Future that a generator awaits after each message, until the call requests the next one.
     wanted: Option<Py<Reply>>,
     /// Python object that can cancel the function: an asyncio task or a future.
     task: Option<Py<PyAny>>,
@@ -51,46 +41,31 @@ struct State {
 }
 
 impl Shared {
-    /// Sets the last outcome and wakes the call. Returns false if the last outcome has been set before or the call has
-    /// ended.
-    fn set_last(&self, outcome: Outcome) -> bool {
-        self.set(outcome, None, true)
-    }
-
-    /// Sets an outcome and wakes the call. Completes `wanted` when the call requests another one.
-    fn set(&self, outcome: Outcome, wanted: Option<Py<Reply>>, is_last: bool) -> bool {
+    /// Sets an outcome and wakes the call. The outcome is the last one unless it comes with the future of a generator.
+    /// Returns false if the last outcome has been set before or the call has ended.
+    fn set(&self, outcome: Outcome, wanted: Option<Py<Reply>>) -> bool {
         let mut state = self.0.lock();
         if state.is_complete || state.is_over {
             return false;
         }
-        state.is_complete = is_last;
-        if state.outcome.is_none() {
-            state.outcome = Some(outcome);
-        } else {
-            state.later.push_back(outcome);
-        }
-        let before = std::mem::replace(&mut state.wanted, wanted);
+        state.is_complete = wanted.is_none();
+        state.outcome = Some(outcome);
+        state.wanted = wanted;
         let task = if state.is_complete { state.task.take() } else { None };
         let waker = state.waker.take();
-        // Release the lock first, because dropping Python objects may run Python code.
+        // Release the lock first, because dropping the task may run Python code.
         drop(state);
-        drop((before, task));
+        drop(task);
         if let Some(waker) = waker {
             waker.wake();
         }
         true
     }
 
-    /// Returns whether the call has taken all outcomes.
-    fn is_empty(&self) -> bool {
-        self.0.lock().outcome.is_none()
-    }
-
     /// Polls for an outcome. `sender` resumes a generator that waits until its next message is requested.
     fn poll(self: &Arc<Self>, sender: Option<&Sender>, context: &mut Context<'_>) -> Poll<Outcome> {
         let mut state = self.0.lock();
         if let Some(outcome) = state.outcome.take() {
-            state.outcome = state.later.pop_front();
             return Poll::Ready(outcome);
         }
         state.waker = Some(context.waker().clone());
@@ -137,7 +112,7 @@ struct FailIfDropped(Option<Arc<Shared>>);
 impl Drop for FailIfDropped {
     fn drop(&mut self) {
         if let Some(shared) = self.0.take() {
-            shared.set_last(Err(Status::unavailable("the event loop of the handler is closed")));
+            shared.set(Err(Status::unavailable("the event loop of the handler is closed")), None);
         }
     }
 }
@@ -150,51 +125,6 @@ pub(crate) struct Completion {
     /// Whether the function produces messages with [`send`](Self::send), so that its result is only their end.
     is_generator: bool,
     shared: Arc<Shared>,
-    /// Turn of the event loop in which the generator sent its latest message.
-    turn: AtomicU64,
-}
-
-impl Completion {
-    fn new(function: Arc<Function>, spoken: CallerEncoding, is_generator: bool, shared: Arc<Shared>) -> Self {
-        Self { function, spoken, is_generator, shared, turn: AtomicU64::new(0) }
-    }
-}
-
-/// Counts the turns of an event loop in which generators send messages. It is a callback of the loop.
-#[pyclass(frozen, module = "frisbee_rpc._native")]
-pub(crate) struct Turns {
-    event_loop: Py<PyAny>,
-    current: AtomicU64,
-    /// Whether the loop will call this object in its next turn.
-    is_scheduled: AtomicBool,
-}
-
-#[pymethods]
-impl Turns {
-    #[new]
-    fn new(event_loop: Py<PyAny>) -> Self {
-        Self { event_loop, current: AtomicU64::new(1), is_scheduled: AtomicBool::new(false) }
-    }
-
-    fn __call__(&self) {
-        self.is_scheduled.store(false, Ordering::Relaxed);
-        self.current.fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        visit.call(&self.event_loop)
-    }
-}
-
-impl Turns {
-    /// Returns the number of the current turn.
-    fn current(slf: &Bound<'_, Self>) -> PyResult<u64> {
-        let turns = slf.get();
-        if !turns.is_scheduled.swap(true, Ordering::Relaxed) {
-            turns.event_loop.call_method1(slf.py(), intern!(slf.py(), "call_soon"), (slf,))?;
-        }
-        Ok(turns.current.load(Ordering::Relaxed))
-    }
 }
 
 #[pymethods]
@@ -206,26 +136,20 @@ impl Completion {
         drop(before);
     }
 
-    /// Sends a message of a generator. Returns a future for the generator to await before it is resumed, or `None` if
-    /// it need not wait. Raises an exception if the call has ended, which may be due to the message.
-    fn send(&self, value: &Bound<'_, PyAny>, turns: &Bound<'_, Turns>) -> PyResult<Option<Py<Reply>>> {
-        let py = value.py();
+    /// Sends a message of a generator. Completes `wanted` when the call requests the next one. Raises an exception if
+    /// the call has ended, which may be due to the message.
+    fn send(&self, py: Python<'_>, value: &Bound<'_, PyAny>, wanted: Py<Reply>) -> PyResult<()> {
         let status = match self.function.reply(value, self.spoken.get()) {
             Ok(payload) => {
-                let turn = Turns::current(turns)?;
-                // Within one turn, the generator has awaited nothing since its last message.
-                let waits = self.turn.swap(turn, Ordering::Relaxed) == turn || !self.shared.is_empty();
-                let event_loop = &turns.get().event_loop;
-                let wanted = waits.then(|| Py::new(py, Reply::new(event_loop.clone_ref(py)))).transpose()?;
-                if self.shared.set(Ok(Some(payload)), wanted.as_ref().map(|wanted| wanted.clone_ref(py)), false) {
-                    return Ok(wanted);
+                if self.shared.set(Ok(Some(payload)), Some(wanted)) {
+                    return Ok(());
                 }
                 Status::cancelled("the call has ended")
             }
             Err(status) => status,
         };
         let error = status::raised(py, &status);
-        self.shared.set_last(Err(status));
+        self.shared.set(Err(status), None);
         Err(error)
     }
 
@@ -235,13 +159,13 @@ impl Completion {
             true => Ok(None),
             false => self.function.reply(value, self.spoken.get()).map(Some),
         };
-        self.shared.set_last(outcome);
+        self.shared.set(outcome, None);
     }
 
     /// Completes the call with the exception that the function raised.
     fn fail(&self, py: Python<'_>, error: &Bound<'_, PyAny>) {
         if !self.shared.0.lock().is_complete {
-            self.shared.set_last(Err(self.function.raised(py, &PyErr::from_value(error.clone()))));
+            self.shared.set(Err(self.function.raised(py, &PyErr::from_value(error.clone()))), None);
         }
     }
 }
@@ -257,7 +181,7 @@ impl Drop for Completion {
         let error = PyRuntimeError::new_err("the handler ended without a reply");
         // Without an interpreter, the exception cannot be logged.
         let status = Python::try_attach(|py| self.function.raised(py, &error));
-        self.shared.set_last(Err(status.unwrap_or_else(ending)));
+        self.shared.set(Err(status.unwrap_or_else(ending)), None);
     }
 }
 
@@ -283,12 +207,12 @@ impl LoopCall {
             let method = function.endpoint.method;
             match made {
                 Ok((started, variables)) => {
-                    let completion = Py::new(py, Completion::new(function, spoken, is_generator, shared))?;
+                    let completion = Py::new(py, Completion { function, spoken, is_generator, shared })?;
                     let generator_of = is_generator.then(|| method.to_string());
                     begin.call1(py, (started, completion, variables, generator_of)).map(drop)
                 }
                 Err(status) => {
-                    shared.set_last(Err(status));
+                    shared.set(Err(status), None);
                     Ok(())
                 }
             }
@@ -353,7 +277,7 @@ pub(crate) async fn run_elsewhere(function: Arc<Function>, call: Call) -> Result
     attached(&function, |py| {
         let spoken = call.spoken();
         let arguments = function.handler_arguments(py, call.handler_arguments)?;
-        let completion = Completion::new(function.clone(), spoken, false, shared.clone());
+        let completion = Completion { function: function.clone(), spoken, is_generator: false, shared: shared.clone() };
         let handler_arguments = Py::new(py, completion).and_then(|completion| {
             let first = completion.into_bound(py).into_any();
             PyTuple::new(py, std::iter::once(first).chain(arguments.iter()).collect::<Vec<_>>())
