@@ -217,58 +217,53 @@ pub unsafe extern "C" fn frisbee_reply_read(
     reply: *const frisbee_reply,
     outcome: *mut frisbee_outcome,
 ) -> frisbee_code {
+    if outcome.is_null() {
+        return frisbee_code::FRISBEE_INVALID_ARGUMENT;
+    }
+    let parts = parts(reply);
+    let code = parts.code;
+    // SAFETY: The caller guarantees that `outcome` is writable.
+    unsafe { outcome.write(parts) };
+    code
+}
+
+/// Returns the parts of the reply of a handle, or those of an error if the handle is invalid.
+#[inline]
+fn parts(reply: *const frisbee_reply) -> frisbee_outcome {
     let invalid = frisbee_outcome {
         code: frisbee_code::FRISBEE_INVALID_ARGUMENT,
         may_have_run: false,
         message: INVALID.as_ptr(),
         data: frisbee_bytes::EMPTY,
     };
-    if outcome.is_null() {
-        return frisbee_code::FRISBEE_INVALID_ARGUMENT;
-    }
-    let store = |parts: frisbee_outcome| {
-        let code = parts.code;
-        // SAFETY: The caller guarantees that `outcome` is writable.
-        unsafe { outcome.write(parts) };
-        code
-    };
-    let stored = part(reply, None, |reply| {
-        Some(store(match &reply.outcome {
-            Ok(data) => frisbee_outcome {
-                code: frisbee_code::FRISBEE_OK,
-                may_have_run: true,
-                message: c"".as_ptr(),
-                data: data.view(),
-            },
-            Err(failure) => frisbee_outcome {
-                code: failure.code,
-                may_have_run: failure.may_have_run,
-                message: failure.message.as_ptr(),
-                data: frisbee_bytes::EMPTY,
-            },
-        }))
-    });
-    stored.unwrap_or_else(|| store(invalid))
+    part(reply, invalid, |reply| match &reply.outcome {
+        Ok(data) => frisbee_outcome {
+            code: frisbee_code::FRISBEE_OK,
+            may_have_run: true,
+            message: c"".as_ptr(),
+            data: data.view(),
+        },
+        Err(failure) => frisbee_outcome {
+            code: failure.code,
+            may_have_run: failure.may_have_run,
+            message: failure.message.as_ptr(),
+            data: frisbee_bytes::EMPTY,
+        },
+    })
 }
 
 /// Returns the status code of a reply, which is `FRISBEE_OK` on success. The reply stays with the caller. Returns
 /// `FRISBEE_INVALID_ARGUMENT` for NULL and freed replies. May be called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_code(reply: *const frisbee_reply) -> frisbee_code {
-    part(reply, frisbee_code::FRISBEE_INVALID_ARGUMENT, |reply| match &reply.outcome {
-        Ok(_) => frisbee_code::FRISBEE_OK,
-        Err(failure) => failure.code,
-    })
+    parts(reply).code
 }
 
 /// Returns the text of a failure, or an empty text on success. Never returns NULL. The text belongs to the reply. For
 /// NULL and freed replies, returns an error text that belongs to the library. May be called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_message(reply: *const frisbee_reply) -> *const c_char {
-    part(reply, INVALID.as_ptr(), |reply| match &reply.outcome {
-        Ok(_) => c"".as_ptr(),
-        Err(failure) => failure.message.as_ptr(),
-    })
+    parts(reply).message
 }
 
 /// Returns the message of a successful reply in the format of the call. JSON text ends with a NUL, which is not
@@ -276,10 +271,7 @@ pub extern "C" fn frisbee_reply_message(reply: *const frisbee_reply) -> *const c
 /// called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_data(reply: *const frisbee_reply) -> frisbee_bytes {
-    part(reply, frisbee_bytes::EMPTY, |reply| match &reply.outcome {
-        Ok(data) => data.view(),
-        Err(_) => frisbee_bytes::EMPTY,
-    })
+    parts(reply).data
 }
 
 /// Returns the details of a failure as a protobuf-encoded `google.rpc.Status`. The bytes belong to the reply. Returns
@@ -296,7 +288,7 @@ pub extern "C" fn frisbee_reply_details(reply: *const frisbee_reply) -> frisbee_
 /// stays with the caller. Returns false for NULL and freed replies. May be called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_may_have_run(reply: *const frisbee_reply) -> bool {
-    part(reply, false, |reply| reply.outcome.as_ref().err().is_none_or(|failure| failure.may_have_run))
+    parts(reply).may_have_run
 }
 
 /// Stores the metadata entry of a reply at `index`. The pointers in the entry belong to the reply.
