@@ -4,7 +4,8 @@ use crate::body::Body;
 use crate::handle::{self, handle};
 use crate::payload::{Encoding, Format, MessageType, Payload};
 use crate::raw::{
-    bytes, c_text, caught, frisbee_bytes, frisbee_code, frisbee_error, guarded, optional_text, put, put_metadata, text,
+    bytes, c_text, caught, frisbee_bytes, frisbee_code, frisbee_error, guarded, guarded_put, optional_text,
+    put_metadata, text,
 };
 use crate::runtime::{self, wait};
 use crate::schema::{Callable, Schema};
@@ -162,7 +163,7 @@ impl frisbee_call {
     }
 
     pub(crate) fn callable(&self) -> &Callable {
-        self.schema.methods.get(self.index).expect("method index should be in the schema")
+        self.schema.at(self.index)
     }
 
     /// Reads the request.
@@ -244,11 +245,9 @@ pub unsafe extern "C" fn frisbee_call_data(
 ) -> frisbee_code {
     // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
-        guarded(error, || {
-            put("data", data, || {
-                let (call, format) = (handle::get(call)?, Format::new(format)?);
-                call.request(|message| message.shown(&call.callable().request, &call.schema, format))
-            })
+        guarded_put(error, "data", data, || {
+            let (call, format) = (handle::get(call)?, Format::new(format)?);
+            call.request(|message| message.shown(&call.callable().request, &call.schema, format))
         })
     }
 }

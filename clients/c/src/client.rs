@@ -6,8 +6,8 @@ use crate::handle::{self, InUse, handle};
 use crate::packets::{PacketRouter, frisbee_packet_function};
 use crate::payload::{Encoding, Format, Payload, frisbee_codec};
 use crate::raw::{
-    UserData, c_str, caught, check_reserved, frisbee_code, frisbee_error, frisbee_metadata, guarded, metadata,
-    milliseconds, optional_text, put, slice, text, utf8,
+    UserData, c_str, caught, check_reserved, frisbee_code, frisbee_error, frisbee_metadata, guarded, guarded_put,
+    metadata, milliseconds, optional_text, slice, text, utf8,
 };
 use crate::reply::{free, frisbee_reply};
 use crate::running::RunningFunctions;
@@ -409,26 +409,24 @@ pub unsafe extern "C" fn frisbee_client_connect(
 ) -> frisbee_code {
     // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
-        guarded(error, || {
-            put("client", client, || {
-                let (address, running) = (text("address", address)?, Arc::default());
-                let (builder, topics) = builders(options, &running)?;
-                let connected = match address.strip_prefix("unix:") {
-                    Some(path) => {
-                        let path = path.to_owned();
-                        wait(builder.connect_with_connector(move || UnixStream::connect(path.clone())))
-                    }
-                    None => wait(builder.connect(address)),
-                };
-                let channel = connected?.inspect_err(|_| drop(end(&running)))?;
-                handle::insert(Arc::new(frisbee_client {
-                    channel,
-                    schema: OnceCell::new(),
-                    topics: OnceCell::new(),
-                    topics_at: (topics, address.to_owned()),
-                    running,
-                }))
-            })
+        guarded_put(error, "client", client, || {
+            let (address, running) = (text("address", address)?, Arc::default());
+            let (builder, topics) = builders(options, &running)?;
+            let connected = match address.strip_prefix("unix:") {
+                Some(path) => {
+                    let path = path.to_owned();
+                    wait(builder.connect_with_connector(move || UnixStream::connect(path.clone())))
+                }
+                None => wait(builder.connect(address)),
+            };
+            let channel = connected?.inspect_err(|_| drop(end(&running)))?;
+            handle::insert(Arc::new(frisbee_client {
+                channel,
+                schema: OnceCell::new(),
+                topics: OnceCell::new(),
+                topics_at: (topics, address.to_owned()),
+                running,
+            }))
         })
     }
 }
@@ -565,9 +563,9 @@ pub unsafe extern "C" fn frisbee_cancel_new(
 ) -> frisbee_code {
     // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
-        guarded(error, || {
+        guarded_put(error, "cancel", cancel, || {
             // Use a watch channel, because it keeps the state: calls started after the cancellation are cancelled too.
-            put("cancel", cancel, || handle::insert(Arc::new(frisbee_cancel { fired: watch::Sender::new(false) })))
+            handle::insert(Arc::new(frisbee_cancel { fired: watch::Sender::new(false) }))
         })
     }
 }

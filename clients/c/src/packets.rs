@@ -139,7 +139,7 @@ pub unsafe extern "C" fn frisbee_server_packets(
     unsafe {
         guarded(error, || {
             let server = handle::get(server)?;
-            let (operations, router) = PacketRouter::new([first, last], function, user, server.running())?;
+            let (operations, router) = PacketRouter::new([first, last], function, user, &server.running)?;
             server.extend(|builder| builder.mount(operations, router))
         })
     }

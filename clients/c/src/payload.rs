@@ -33,12 +33,8 @@ impl Format {
             0 => Ok(Self::Native),
             1 => Ok(Self::Json),
             2 => Ok(Self::Protobuf),
-            other => Err(Self::unknown(other)),
+            other => Err(Status::invalid_argument(format!("format {other} is unknown: use a value of frisbee_format"))),
         }
-    }
-
-    fn unknown(number: i32) -> Status {
-        Status::invalid_argument(format!("format {number} is unknown: use a value of frisbee_format"))
     }
 }
 
@@ -215,10 +211,9 @@ impl MessageType {
         format: Format,
         bytes: Bytes,
     ) -> Result<Payload, Status> {
-        let encoding = match encoding {
-            Some(Encoding::Native) => return self.to_native(codec, format, bytes.into()),
-            encoding => encoding,
-        };
+        if encoding == Some(Encoding::Native) {
+            return self.to_native(codec, format, bytes.into());
+        }
         let message = self.read_format(codec, format, &bytes)?;
         let json = || self.json(&message).map(Bytes::from);
         let protobuf = || Bytes::from(to_protobuf(&message));

@@ -7,7 +7,7 @@
 
 use crate::client::{CallArguments, frisbee_call_options, frisbee_client};
 use crate::handle::{self, handle};
-use crate::raw::{UserData, frisbee_code, frisbee_error, guarded, put};
+use crate::raw::{UserData, frisbee_code, frisbee_error, guarded, guarded_put};
 use crate::reply::{NewReply, free, frisbee_reply};
 use crate::runtime::{self, may_block};
 use crate::unary::UnaryCall;
@@ -170,12 +170,10 @@ impl frisbee_queue {
 pub unsafe extern "C" fn frisbee_queue_new(queue: *mut *mut frisbee_queue, error: *mut frisbee_error) -> frisbee_code {
     // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
-        guarded(error, || {
-            put("queue", queue, || {
-                let bell = Bell::new().map_err(|error| Status::resource_exhausted(format!("socket pair: {error}")))?;
-                let work = Work { running: FuturesUnordered::new(), done: VecDeque::new() };
-                handle::insert(Arc::new(frisbee_queue { work: Mutex::new(work), bell: Arc::new(bell) }))
-            })
+        guarded_put(error, "queue", queue, || {
+            let bell = Bell::new().map_err(|error| Status::resource_exhausted(format!("socket pair: {error}")))?;
+            let work = Work { running: FuturesUnordered::new(), done: VecDeque::new() };
+            handle::insert(Arc::new(frisbee_queue { work: Mutex::new(work), bell: Arc::new(bell) }))
         })
     }
 }
@@ -205,23 +203,21 @@ pub unsafe extern "C" fn frisbee_queue_next(
 ) -> frisbee_code {
     // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
-        guarded(error, || {
-            put("event", event, || {
-                if timeout_ms != 0 {
-                    may_block()?;
+        guarded_put(error, "event", event, || {
+            if timeout_ms != 0 {
+                may_block()?;
+            }
+            let queue = handle::get(queue)?;
+            let until = u64::try_from(timeout_ms).ok().map(|time| Instant::now() + Duration::from_millis(time));
+            loop {
+                if let Some(Event { user, reply }) = queue.take()? {
+                    let reply = reply.map_or(std::ptr::null_mut(), NewReply::into_handle);
+                    return Ok(frisbee_event { user: user.get(), reply });
                 }
-                let queue = handle::get(queue)?;
-                let until = u64::try_from(timeout_ms).ok().map(|time| Instant::now() + Duration::from_millis(time));
-                loop {
-                    if let Some(Event { user, reply }) = queue.take()? {
-                        let reply = reply.map_or(std::ptr::null_mut(), NewReply::into_handle);
-                        return Ok(frisbee_event { user: user.get(), reply });
-                    }
-                    if !queue.wait(until)? {
-                        return Err(Status::deadline_exceeded("no event before the timeout"));
-                    }
+                if !queue.wait(until)? {
+                    return Err(Status::deadline_exceeded("no event before the timeout"));
                 }
-            })
+            }
         })
     }
 }

@@ -262,6 +262,20 @@ pub(crate) fn put_metadata(metadata: &mut Metadata, key: &str, value: &[u8]) -> 
     metadata.insert(key, value).map_err(|error| wrong(&error))
 }
 
+/// Like [`guarded`], but also stores the result of `run` at `to`, like [`put`].
+///
+/// # Safety
+/// `error` is null or valid for a write, and so is `to`.
+pub(crate) unsafe fn guarded_put<T>(
+    error: *mut frisbee_error,
+    name: &str,
+    to: *mut T,
+    run: impl FnOnce() -> Result<T, Status>,
+) -> frisbee_code {
+    // SAFETY: The caller guarantees that both pointers are valid.
+    unsafe { guarded(error, || put(name, to, run)) }
+}
+
 /// Stores the result of an exported C function in the location that the caller passed.
 ///
 /// # Safety

@@ -4,7 +4,8 @@ use crate::call::{Sink, frisbee_call};
 use crate::handle::{self, handle};
 use crate::payload::{Payload, frisbee_codec, json_format, protobuf_format};
 use crate::raw::{
-    UserData, caught, check_reserved, frisbee_code, frisbee_error, guarded, milliseconds, optional_text, put, text,
+    UserData, caught, check_reserved, frisbee_code, frisbee_error, guarded, guarded_put, milliseconds, optional_text,
+    text,
 };
 use crate::reply::free;
 use crate::running::RunningFunctions;
@@ -29,7 +30,7 @@ pub struct frisbee_server {
     state: Mutex<State>,
     /// Bound address of the server, once it is known.
     address: std::sync::OnceLock<CString>,
-    running: Arc<RunningFunctions>,
+    pub(crate) running: Arc<RunningFunctions>,
     ended: watch::Receiver<ServerOutcome>,
 }
 
@@ -191,7 +192,7 @@ impl Service for Functions {
     fn methods(&self) -> Methods {
         let builder = Methods::new(&Arc::new(()), self.layout);
         let add = |builder, (method_index, function): &(usize, Function)| {
-            let callable = self.schema.methods.get(*method_index).expect("method index should be in the schema");
+            let callable = self.schema.at(*method_index);
             add(builder, &self.schema, *method_index, function.clone())
                 .format(json_format(callable.request.fields()))
                 .format(protobuf_format())
@@ -207,7 +208,7 @@ fn add(
     method_index: usize,
     function: Function,
 ) -> MethodsBuilder<()> {
-    let callable = schema.methods.get(method_index).expect("method index should be in the schema");
+    let callable = schema.at(method_index);
     let (method, schema) = (*callable.method, schema.clone());
     match (callable.takes_stream, callable.returns_stream) {
         (false, false) => builder.unary(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
@@ -317,7 +318,7 @@ impl Building {
         let mut services: Vec<Functions> = Vec::new();
         for (name, function) in handlers {
             let (schema, method_index) = self.find(&name)?;
-            let callable = schema.methods.get(method_index).expect("method index should be in the schema");
+            let callable = schema.at(method_index);
             match services.iter_mut().find(|service| std::ptr::eq(service.layout, callable.layout)) {
                 Some(service) if service.served.iter().any(|(served, _)| *served == method_index) => {
                     return Err(Status::already_exists(format!("{name} has a function already")));
@@ -353,10 +354,6 @@ impl frisbee_server {
             building.extensions.push(Box::new(extend));
             Ok(())
         })
-    }
-
-    pub(crate) fn running(&self) -> &Arc<RunningFunctions> {
-        &self.running
     }
 
     fn start(&self, address: &str) -> Result<(), Status> {
@@ -443,22 +440,20 @@ pub unsafe extern "C" fn frisbee_server_new(
 ) -> frisbee_code {
     // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
-        guarded(error, || {
-            put("server", server, || {
-                let (ending, ended) = watch::channel(None);
-                let building = Building {
-                    builder: builder(options)?,
-                    ending,
-                    service: text("service", service)?.to_owned(),
-                    functions: Vec::new(),
-                    schemas: Vec::new(),
-                    handlers: Vec::new(),
-                    extensions: Vec::new(),
-                };
-                let state = Mutex::new(State::Building(Box::new(building)));
-                let (address, running) = (std::sync::OnceLock::new(), Arc::default());
-                handle::insert(Arc::new(frisbee_server { state, address, running, ended }))
-            })
+        guarded_put(error, "server", server, || {
+            let (ending, ended) = watch::channel(None);
+            let building = Building {
+                builder: builder(options)?,
+                ending,
+                service: text("service", service)?.to_owned(),
+                functions: Vec::new(),
+                schemas: Vec::new(),
+                handlers: Vec::new(),
+                extensions: Vec::new(),
+            };
+            let state = Mutex::new(State::Building(Box::new(building)));
+            let (address, running) = (std::sync::OnceLock::new(), Arc::default());
+            handle::insert(Arc::new(frisbee_server { state, address, running, ended }))
         })
     }
 }

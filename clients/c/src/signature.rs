@@ -43,9 +43,7 @@ impl Signature {
         }
         Ok(Self { name: name.to_owned(), parameters, result })
     }
-}
 
-impl Signature {
     /// Returns the prefix of the function's message names, such as `GetName` for `get_name`.
     pub(crate) fn class(&self) -> String {
         let part = |part: &str| {

@@ -5,7 +5,7 @@ use crate::client::{CallArguments, Prepared, frisbee_call_options, frisbee_clien
 use crate::handle::{self, handle};
 use crate::payload::{Format, Payload};
 use crate::queue::frisbee_queue;
-use crate::raw::{UserData, caught, frisbee_code, frisbee_error, guarded, put, slice};
+use crate::raw::{UserData, caught, frisbee_code, frisbee_error, guarded, guarded_put, slice};
 use crate::reply::{NewReply, entries, free, frisbee_reply};
 use crate::runtime::{self, wait};
 use crate::schema::Schema;
@@ -224,11 +224,9 @@ pub unsafe extern "C" fn frisbee_client_open(
 ) -> frisbee_code {
     // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
-        guarded(error, || {
-            put("stream", stream, || {
-                let call = CallArguments::new(client, method, format, data, len, options)?.prepare()?;
-                handle::insert(Arc::new(frisbee_stream::open(call)?))
-            })
+        guarded_put(error, "stream", stream, || {
+            let call = CallArguments::new(client, method, format, data, len, options)?.prepare()?;
+            handle::insert(Arc::new(frisbee_stream::open(call)?))
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::client::frisbee_client;
 use crate::handle;
-use crate::raw::{bytes, frisbee_code, frisbee_error, guarded, put, text};
+use crate::raw::{bytes, frisbee_code, frisbee_error, guarded, guarded_put, text};
 use crate::reply::frisbee_reply;
 use crate::runtime::wait;
 use crate::server::frisbee_server;
@@ -115,12 +115,10 @@ pub unsafe extern "C" fn frisbee_client_subscribe(
 ) -> frisbee_code {
     // SAFETY: The caller guarantees that the arguments are valid.
     unsafe {
-        guarded(error, || {
-            put("stream", stream, || {
-                let (client, pattern) = (handle::get(client)?, text("pattern", pattern)?);
-                let subscription = wait(async { client.topics().await?.subscribe(pattern).await.map_err(status) })??;
-                handle::insert(Arc::new(frisbee_stream::receive(|replies| forward(subscription, replies))?))
-            })
+        guarded_put(error, "stream", stream, || {
+            let (client, pattern) = (handle::get(client)?, text("pattern", pattern)?);
+            let subscription = wait(async { client.topics().await?.subscribe(pattern).await.map_err(status) })??;
+            handle::insert(Arc::new(frisbee_stream::receive(|replies| forward(subscription, replies))?))
         })
     }
 }
