@@ -78,13 +78,7 @@ pub(crate) async fn decode(
     }
     let mut conversation = WatchedConnection::new(schema, form);
     let side = if arguments.from_server { FrameSender::Server } else { FrameSender::Client };
-    let mut shown = Ok(());
-    conversation.feed(side, &hex(&text)?, &mut |frame| {
-        if shown.is_ok() {
-            shown = show(&frame, None, screen);
-        }
-    });
-    shown?;
+    show_all(&mut conversation, side, &hex(&text)?, None, screen)?;
     match conversation.left(side) {
         0 => Ok(()),
         left => Err(Failure::new(format!("the last {left} bytes are not a complete frame"))),
@@ -98,6 +92,23 @@ fn show(frame: &ShownFrame, connection: Option<u64>, screen: &Screen) -> Result<
         Some(number) => screen.line(&format!("{number}: {}", frame.text())),
         None => screen.line(&frame.text()),
     }
+}
+
+/// Shows the frames that `bytes` complete, up to the first that cannot be written.
+fn show_all(
+    conversation: &mut WatchedConnection,
+    side: FrameSender,
+    bytes: &[u8],
+    connection: Option<u64>,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    let mut shown = Ok(());
+    conversation.feed(side, bytes, &mut |frame| {
+        if shown.is_ok() {
+            shown = show(&frame, connection, screen);
+        }
+    });
+    shown
 }
 
 /// Parses hexadecimal digits. Ignores `0x` and all characters that are not digits.
@@ -117,7 +128,7 @@ fn show_capture(
     screen: &Screen,
 ) -> Result<(), Failure> {
     let capture = fs::read(path).map_err(|error| Failure::file(path, &error))?;
-    let pieces = capture::pieces(&capture).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+    let pieces = capture::pieces(&capture).map_err(|error| Failure::file(path, &error))?;
     // Treat the first sender as the dialling end, because a server of this protocol never sends first.
     let mut senders: HashMap<(End, End), (usize, FrameSender)> = HashMap::new();
     let mut conversations = Vec::new();
@@ -136,13 +147,7 @@ fn show_capture(
             }
         }
         let Some(conversation) = conversations.get_mut(at) else { continue };
-        let mut shown = Ok(());
-        conversation.feed(side, &piece.bytes, &mut |frame| {
-            if shown.is_ok() {
-                shown = show(&frame, Some(at as u64), screen);
-            }
-        });
-        shown?;
+        show_all(conversation, side, &piece.bytes, Some(at as u64), screen)?;
     }
     if conversations.is_empty() {
         return Err(Failure::new(format!("{} has no TCP segments with data", path.display())));

@@ -24,8 +24,8 @@ impl Failure {
         Self::Own(text.into())
     }
 
-    /// Creates a failure for an I/O error on a file.
-    pub(crate) fn file(path: &Path, error: &std::io::Error) -> Self {
+    /// Creates a failure for an unreadable or invalid file.
+    pub(crate) fn file(path: &Path, error: &dyn fmt::Display) -> Self {
         Self::new(format!("{}: {error}", path.display()))
     }
 

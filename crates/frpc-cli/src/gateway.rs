@@ -229,7 +229,7 @@ fn tls(arguments: &GatewayArguments) -> Result<Option<ServerTls>, Failure> {
         None => ServerTls::new(identity),
         Some(clients) => ServerTls::mutual(identity, clients),
     };
-    tls.map(Some).map_err(|error| wrong(certificate, &error))
+    tls.map(Some).map_err(|error| Failure::file(certificate, &error))
 }
 
 /// Reloads the files with the gateway's certificate, its private key and the client authorities.
@@ -239,24 +239,21 @@ fn reload_tls(tls: &ServerTls, arguments: &GatewayArguments) -> Result<(), Failu
         None => tls.reload(identity),
         Some(clients) => tls.reload_mutual(identity, clients),
     };
-    reloaded.map_err(|error| wrong(certificate, &error))
+    reloaded.map_err(|error| Failure::file(certificate, &error))
 }
 
 /// Returns the gateway's TLS identity with the path of its certificate. Returns `None` if TLS is disabled.
 fn identity(arguments: &GatewayArguments) -> Result<Option<(&Path, Identity)>, Failure> {
     let (Some(certificate), Some(key)) = (&arguments.listen_cert, &arguments.listen_key) else { return Ok(None) };
-    let identity = Identity::from_pem(read(certificate)?, read(key)?).map_err(|error| wrong(certificate, &error))?;
+    let identity =
+        Identity::from_pem(read(certificate)?, read(key)?).map_err(|error| Failure::file(certificate, &error))?;
     Ok(Some((certificate, identity)))
 }
 
 /// Returns the authorities that may issue client certificates. Returns `None` if clients need no certificate.
 fn clients(arguments: &GatewayArguments) -> Result<Option<Authorities>, Failure> {
     let Some(path) = &arguments.listen_cacert else { return Ok(None) };
-    Authorities::from_pem(read(path)?).map(Some).map_err(|error| wrong(path, &error))
-}
-
-fn wrong(path: &Path, error: &dyn std::fmt::Display) -> Failure {
-    Failure::new(format!("{}: {error}", path.display()))
+    Authorities::from_pem(read(path)?).map(Some).map_err(|error| Failure::file(path, &error))
 }
 
 /// Keeps the health service up to date with the state of the connection to the server.

@@ -6,8 +6,8 @@
 
 use crate::arguments::{McpArguments, ServerArguments};
 use crate::failure::Failure;
+use crate::show::metadata_text;
 use crate::target::Target;
-use base64::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io;
@@ -41,11 +41,7 @@ pub(crate) async fn mcp(arguments: McpArguments, server: &ServerArguments) -> Re
 /// Returns the metadata as JSON text that is inserted at the start of each request.
 fn prefix(entries: &[String]) -> Result<String, Failure> {
     let metadata = crate::call::metadata(entries)?;
-    let member = |(key, value): (&str, &[u8])| {
-        let text =
-            if key.ends_with("-bin") { BASE64_STANDARD.encode(value) } else { String::from_utf8_lossy(value).into() };
-        (key.to_owned(), Value::String(text))
-    };
+    let member = |(key, value): (&str, &[u8])| (key.to_owned(), Value::String(metadata_text(key, value)));
     let members: serde_json::Map<_, _> = metadata.iter().map(member).collect();
     Ok(if members.is_empty() { String::new() } else { format!("\"metadata\":{},", Value::Object(members)) })
 }

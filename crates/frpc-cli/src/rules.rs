@@ -328,7 +328,7 @@ impl Source<'_> {
             Some(path) => {
                 let path = self.relative(path);
                 let set = read(&path)?;
-                Keys::from_jwks(set).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?
+                Keys::from_jwks(set).map_err(|error| Failure::file(&path, &error))?
             }
             None if jwt.keys.is_empty() => {
                 return Err(self.wrong(spanned.span(), "[jwt] has no keys; add `jwks = FILE`, or [[jwt.keys]]"));

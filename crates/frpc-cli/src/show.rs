@@ -68,12 +68,8 @@ impl Screen {
         self.remark(1, || {
             let mut lines = String::new();
             for (key, value) in metadata.iter() {
-                let value = match std::str::from_utf8(value) {
-                    Ok(text) if !key.ends_with("-bin") => text.to_owned(),
-                    _ => BASE64_STANDARD.encode(value),
-                };
                 // Writing to a string cannot fail, so ignore the result.
-                let _ = writeln!(lines, "{mark} {key}: {value}");
+                let _ = writeln!(lines, "{mark} {key}: {}", metadata_text(key, value));
             }
             lines
         });
@@ -124,6 +120,14 @@ impl Screen {
 /// head`.
 pub(crate) fn note(line: impl Display) {
     let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// Returns the value of a metadata entry as text. Binary values are encoded in base64.
+pub(crate) fn metadata_text(key: &str, value: &[u8]) -> String {
+    match std::str::from_utf8(value) {
+        Ok(text) if !key.ends_with("-bin") => text.to_owned(),
+        _ => BASE64_STANDARD.encode(value),
+    }
 }
 
 /// Returns a line of text for each standard error detail (`google.rpc`) that a status contains.

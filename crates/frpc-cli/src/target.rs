@@ -271,15 +271,15 @@ fn tls(arguments: &ServerArguments, implied: bool) -> Result<Option<ClientTls>, 
     if !implied && !arguments.tls && arguments.cacert.is_none() && arguments.cert.is_none() {
         return Ok(None);
     }
-    let wrong = |path: &Path, error: &dyn std::fmt::Display| Failure::new(format!("{}: {error}", path.display()));
     let trusted = match &arguments.cacert {
-        Some(path) => Authorities::from_pem(read(path)?).map_err(|error| wrong(path, &error))?,
+        Some(path) => Authorities::from_pem(read(path)?).map_err(|error| Failure::file(path, &error))?,
         None => of_the_system()?,
     };
     let tls = ClientTls::new(trusted).map_err(|error| Failure::new(error.to_string()))?;
     let (Some(certificate), Some(key)) = (&arguments.cert, &arguments.key) else { return Ok(Some(tls)) };
-    let identity = Identity::from_pem(read(certificate)?, read(key)?).map_err(|error| wrong(certificate, &error))?;
-    Ok(Some(tls.with_identity(identity).map_err(|error| wrong(certificate, &error))?))
+    let identity =
+        Identity::from_pem(read(certificate)?, read(key)?).map_err(|error| Failure::file(certificate, &error))?;
+    Ok(Some(tls.with_identity(identity).map_err(|error| Failure::file(certificate, &error))?))
 }
 
 /// Returns the certificate authorities that the operating system trusts.
