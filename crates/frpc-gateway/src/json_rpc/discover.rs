@@ -35,27 +35,22 @@ pub(super) fn check_access(methods: &AdapterMethods, metadata: &Metadata) -> Res
 
 /// Encodes the OpenRPC document of the server's methods.
 pub(super) fn document(methods: &AdapterMethods) -> Vec<u8> {
-    let mut out = Vec::new();
-    put_document(&mut out, methods);
-    out
-}
-
-fn put_document(out: &mut Vec<u8>, methods: &AdapterMethods) {
     let methods: Vec<_> = methods.iter().filter(|method| method.formats().contains(&FORMAT)).collect();
     let schemas: Schemas = methods.iter().flat_map(|method| method.message_schemas(FORMAT)).copied().collect();
-    out.extend_from_slice(b"{\"openrpc\":");
-    put(out, OPENRPC);
+    let mut out = b"{\"openrpc\":".to_vec();
+    put(&mut out, OPENRPC);
     out.extend_from_slice(b",\"info\":{\"title\":\"frpc\",\"version\":");
-    put(out, env!("CARGO_PKG_VERSION"));
+    put(&mut out, env!("CARGO_PKG_VERSION"));
     out.extend_from_slice(b"},\"methods\":[");
-    put_list(out, &methods, |out, method| put_method(out, method, &schemas));
+    put_list(&mut out, &methods, |out, method| put_method(out, method, &schemas));
     out.extend_from_slice(b"],\"components\":{\"schemas\":{");
-    put_list(out, &schemas, |out, (name, schema)| {
+    put_list(&mut out, &schemas, |out, (name, schema)| {
         put(out, name);
         out.push(b':');
         out.extend_from_slice(schema.as_bytes());
     });
     out.extend_from_slice(b"}}}");
+    out
 }
 
 fn put_method(out: &mut Vec<u8>, method: &AdapterMethod, schemas: &Schemas) {

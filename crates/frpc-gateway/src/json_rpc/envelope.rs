@@ -78,10 +78,18 @@ impl<'a> Item<'a> {
         }
         let mut parts = Parts::default();
         // The text was already validated, so only invalid members can cause an error here.
-        let mut members = Reader::new(text.as_bytes(), &Options::new().nesting_max(u32::MAX))?;
-        members.object(|key, reader| parts.take(key, reader.raw()?))?;
+        members(text, |key, value| parts.take(key, value))?;
         Ok(parts.done())
     }
+}
+
+/// Calls `member` for each member of a JSON object. The text must be valid JSON.
+pub(crate) fn members<'a>(
+    object: &'a str,
+    mut member: impl FnMut(&str, &'a str) -> Result<(), DecodeError>,
+) -> Result<(), DecodeError> {
+    let mut reader = Reader::new(object.as_bytes(), &Options::new().nesting_max(u32::MAX))?;
+    reader.object(|key, reader| member(key, reader.raw()?))
 }
 
 /// Members of a request that is being parsed.

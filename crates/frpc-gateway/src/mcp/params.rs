@@ -2,9 +2,9 @@
 
 use super::reply::{MODERN, Revision, VERSIONS};
 use crate::base64;
-use crate::json_rpc::envelope::{Request, text};
+use crate::json_rpc::envelope::{Request, members, text};
 use crate::json_rpc::reply::{INVALID_PARAMS, INVALID_REQUEST, put_list, put_text};
-use frpc::json::{DecodeError, Options, Reader};
+use frpc::json::DecodeError;
 use std::borrow::Cow;
 
 /// Maximum size in bytes of request ids and progress tokens, which are stored while a call is in progress.
@@ -154,15 +154,6 @@ impl<'a> Params<'a> {
 /// Returns whether a JSON value is a string or a number.
 fn is_id(value: &str) -> bool {
     matches!(value.as_bytes().first(), Some(b'"' | b'-' | b'0'..=b'9'))
-}
-
-/// Calls `member` for each member of a JSON object. The text must be valid JSON.
-pub(crate) fn members<'a>(
-    object: &'a str,
-    mut member: impl FnMut(&str, &'a str) -> Result<(), DecodeError>,
-) -> Result<(), DecodeError> {
-    let mut reader = Reader::new(object.as_bytes(), &Options::new().nesting_max(u32::MAX))?;
-    reader.object(|key, reader| member(key, reader.raw()?))
 }
 
 /// Header fields of an HTTP request that MCP defines.

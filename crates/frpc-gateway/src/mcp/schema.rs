@@ -1,8 +1,9 @@
 //! JSON Schemas of tools. Schemas in generated code refer to each other within one document, whereas the schema of a
 //! tool must be self-contained.
 
+use crate::json_rpc::envelope;
 use crate::json_rpc::reply::{put_list, put_text as put};
-use frpc::json::{DecodeError, Options, Reader};
+use frpc::json::{Options, Reader};
 use std::collections::BTreeMap;
 
 /// Start of a reference to another schema, as written in the JSON Schemas of generated code. A search for this text
@@ -132,15 +133,11 @@ fn find(message: &str, schemas: &Schemas) -> Option<&'static str> {
 /// of its schema, and with it the whole list of tools. The decoder checks these rules.
 fn object_members(schema: &str) -> Option<Vec<(String, &str)>> {
     let mut members = Vec::new();
-    let read = || -> Result<(), DecodeError> {
-        let mut reader = Reader::new(schema.as_bytes(), &Options::new().nesting_max(u32::MAX))?;
-        reader.object(|name, reader| {
-            members.push((name.to_owned(), reader.raw()?));
-            Ok(())
-        })
-    };
-    let mut read = read;
-    read().ok()?;
+    let read = envelope::members(schema, |name, value| {
+        members.push((name.to_owned(), value));
+        Ok(())
+    });
+    read.ok()?;
     let kind = members.iter_mut().find(|(name, _)| name == "type")?;
     if !kind.1.split('"').any(|part| part == "object") || kind.1.contains("null") {
         return None;

@@ -1,9 +1,9 @@
 //! List of tools, created once per server.
 
-use super::params;
 use super::schema::{self, Root};
 use super::settings::ToolSelection;
 use crate::json_rpc::NAMED as FORMAT;
+use crate::json_rpc::envelope::members;
 use crate::json_rpc::reply::{put_list, put_text as put};
 use frpc::polyglot::layout::json_name;
 use frpc::{AdapterMethod, AdapterMethods, CallKind};
@@ -190,9 +190,7 @@ impl Tool {
             json,
         })
     }
-}
 
-impl Tool {
     /// Returns the required members that `arguments`, a JSON object, does not contain. `null` counts as missing, as in
     /// protobuf's JSON mapping. Both the field's name in the schema and its JSON name are accepted.
     pub(crate) fn missing(&self, arguments: &str) -> Vec<&str> {
@@ -201,7 +199,7 @@ impl Tool {
             return missing;
         }
         // Ignore arguments that are not valid JSON, which the decoder reports.
-        let _ = params::members(arguments, |key, value| {
+        let _ = members(arguments, |key, value| {
             if value != "null" {
                 missing.retain(|name| *name != key && *name != json_name(key));
             }

@@ -5,12 +5,12 @@
 
 use super::{Call, CallTask, Inner, NAMED, POSITIONAL, ParsedCall, reply};
 use crate::charge::{check_room, overloaded};
-use crate::json_rpc::envelope::Request;
+use crate::json_rpc::envelope::{Request, members};
 use crate::json_rpc::mailbox::{CallNumber, SessionMailbox, SessionMessage};
 use bytes::Bytes;
 use frisbee::MemoryCharge;
 use frisbee::rpc::ConnectionExt;
-use frpc::json::{DecodeError, Options, Reader};
+use frpc::json::DecodeError;
 use frpc::{AdapterContext, AdapterMethod, AdapterResponses, CallKind, Response, Status};
 use futures_core::Stream;
 use std::future::poll_fn;
@@ -388,11 +388,8 @@ struct Notice<'a> {
 
 impl<'a> Notice<'a> {
     fn read(params: &'a str) -> Result<Self, DecodeError> {
-        let options = Options::new().nesting_max(u32::MAX);
-        let mut reader = Reader::new(params.as_bytes(), &options)?;
         let mut notice = Self::default();
-        reader.object(|key, reader| {
-            let value = reader.raw()?;
+        members(params, |key, value| {
             match key {
                 "id" => notice.id = Some(value),
                 "item" => notice.item = Some(value),

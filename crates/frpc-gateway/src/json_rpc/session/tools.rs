@@ -4,7 +4,7 @@ use super::calls::{MessageBatch, NO_PARAMS, invoke};
 use super::{Call, CallTask, Inner, ParsedCall, Session, reply};
 use crate::Mcp;
 use crate::charge::{Charge, check_room};
-use crate::json_rpc::envelope::Request;
+use crate::json_rpc::envelope::{Request, members};
 use crate::json_rpc::mailbox::{CallNumber, Canceller};
 use crate::mcp::params::{self, CANCELLED, DISCOVER, INITIALIZE, PING, Params, RequestError, TOOLS_CALL, TOOLS_LIST};
 use crate::mcp::reply::{
@@ -281,7 +281,7 @@ fn message_of<'a>(tool: &Tool, arguments: Option<&'a str>) -> Result<Option<&'a 
         return Ok(arguments);
     }
     let mut value = None;
-    let read = params::members(arguments.unwrap_or("{}"), |key, json| {
+    let read = members(arguments.unwrap_or("{}"), |key, json| {
         if key == "value" {
             value = Some(json);
         }
