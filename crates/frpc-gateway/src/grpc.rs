@@ -1,6 +1,7 @@
 //! Timeouts of gRPC calls, and the trailers with the status of a call.
 
 use crate::http::fields;
+use crate::http::head::number;
 use frpc::{Metadata, Status};
 use std::time::Duration;
 
@@ -8,10 +9,7 @@ use std::time::Duration;
 pub(crate) fn timeout(field: Option<&[u8]>) -> Result<Option<Duration>, ()> {
     let Some(field) = field else { return Ok(None) };
     let Some((unit, digits)) = field.split_last() else { return Err(()) };
-    if digits.is_empty() || digits.len() > 8 || !digits.iter().all(u8::is_ascii_digit) {
-        return Err(());
-    }
-    let number: u64 = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).ok_or(())?;
+    let number = number(digits).filter(|_| digits.len() <= 8).ok_or(())?;
     Ok(Some(match unit {
         b'H' => Duration::from_secs(number * 3600),
         b'M' => Duration::from_secs(number * 60),

@@ -12,7 +12,7 @@ mod fast_path;
 pub(crate) mod fields;
 mod guard;
 mod half_close;
-mod head;
+pub(crate) mod head;
 mod http1;
 pub(crate) mod http2;
 #[cfg(feature = "metrics")]

@@ -153,7 +153,7 @@ impl<'a> FastPath<'a> {
                     }
                 }
                 Ok(None) => self.scanned = self.input.len(),
-                Err(malformed) => return self.refuse(malformed.status(), malformed.text()).await,
+                Err(malformed) => return self.refuse(malformed).await,
             }
             // Flush only before waiting, so that pipelined requests share a write.
             self.flush(&[]).await?;
@@ -176,7 +176,7 @@ impl<'a> FastPath<'a> {
                 ReadOutcome::Bytes => {}
                 ReadOutcome::End | ReadOutcome::Stopping => return self.close().await.map(|()| Handover::Nothing),
                 ReadOutcome::Late => {
-                    return self.refuse(Malformed::TooSlow.status(), Malformed::TooSlow.text()).await;
+                    return self.refuse(Malformed::TooSlow).await;
                 }
             }
         }
@@ -274,7 +274,10 @@ impl<'a> FastPath<'a> {
         let mut headers = [const { MaybeUninit::uninit() }; FIELDS_MAX];
         let head = match Head::parse(&bytes, &mut headers) {
             Ok(head) => head,
-            Err(malformed) => return self.malformed(malformed),
+            Err(malformed) => {
+                written::put(&mut self.output, &malformed.answer(), ResponseOptions::last(), true);
+                return Ok(NextAction::Close);
+            }
         };
         let known = KnownFields::of(head.fields.iter().map(|field| (field.name, field.value)));
         let Some((length, is_last)) = is_simple(&head, &known) else {
@@ -372,12 +375,6 @@ impl<'a> FastPath<'a> {
     fn unread(&mut self, mut head: BytesMut) -> BytesMut {
         head.unsplit(std::mem::take(&mut self.input));
         head
-    }
-
-    fn malformed(&mut self, malformed: Malformed) -> io::Result<NextAction> {
-        let answer = Answer::refusal(malformed.status(), malformed.text());
-        written::put(&mut self.output, &answer, ResponseOptions::last(), true);
-        Ok(NextAction::Close)
     }
 
     /// Reads the request body. Returns the next action instead if the body is too long or cannot be received.
@@ -516,9 +513,9 @@ impl<'a> FastPath<'a> {
         Ok(())
     }
 
-    /// Rejects a malformed request with `status` and closes the connection.
-    async fn refuse(&mut self, status: u16, text: &str) -> io::Result<Handover> {
-        self.write(&Answer::refusal(status, text), Pass::default(), true).await?;
+    /// Rejects a malformed request and closes the connection.
+    async fn refuse(&mut self, malformed: Malformed) -> io::Result<Handover> {
+        self.write(&malformed.answer(), Pass::default(), true).await?;
         self.close().await?;
         Ok(Handover::Nothing)
     }

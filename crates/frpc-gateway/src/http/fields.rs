@@ -1,6 +1,7 @@
 //! Header fields of requests: those that the gateway interprets, and all others, which become metadata.
 
 use crate::http::answer::Answer;
+use crate::http::head::number;
 use frpc::{Metadata, MetadataError, Status};
 use std::borrow::Cow;
 use std::time::Duration;
@@ -126,10 +127,7 @@ impl<'a> KnownFields<'a> {
     /// If the value is not a number of at most ten digits, the format of the protocol.
     pub(crate) fn connect_timeout(&self) -> Result<Option<Duration>, ()> {
         let Some(digits) = self.timeout else { return Ok(None) };
-        if digits.is_empty() || digits.len() > 10 || !digits.iter().all(u8::is_ascii_digit) {
-            return Err(());
-        }
-        let millis = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).ok_or(())?;
+        let millis = number(digits).filter(|_| digits.len() <= 10).ok_or(())?;
         Ok(Some(Duration::from_millis(millis)))
     }
 }

@@ -2,6 +2,7 @@
 //! differently. hyper accepts more heads and does not indicate this in the request: a fragment in the target, two
 //! lengths, and lines that end with a bare line feed.
 
+use super::answer::Answer;
 use httparse::{Error, Header, Request};
 use std::mem::MaybeUninit;
 
@@ -52,13 +53,18 @@ pub(crate) enum Malformed {
 }
 
 impl Malformed {
-    pub(crate) fn status(self) -> u16 {
+    fn status(self) -> u16 {
         match self {
             Self::TooManyFields | Self::TooLong => 431,
             Self::TooSlow => 408,
             Self::Version => 505,
             _ => 400,
         }
+    }
+
+    /// Returns the response to a request with this defect.
+    pub(crate) fn answer(self) -> Answer {
+        Answer::refusal(self.status(), self.text())
     }
 
     pub(crate) fn text(self) -> &'static str {
@@ -147,7 +153,7 @@ fn framing(fields: &[Header<'_>], is_old: bool) -> Result<BodyFraming, Malformed
 }
 
 /// Parses a decimal number that consists only of digits.
-fn number(digits: &[u8]) -> Option<u64> {
+pub(crate) fn number(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }

@@ -1,6 +1,5 @@
 //! HTTP/1 connections that leave the fast path. hyper serves them through a [`Guard`].
 
-use super::answer::Answer;
 use super::calls::ResponseOptions;
 use super::exchange::{Deadline, Exchange, InProgress};
 use super::guard::Guard;
@@ -101,8 +100,7 @@ impl ConnectionEnd {
             Self::Served(served) => return Ok(served.or_else(|error| super::ended(&error))),
             Self::Refused(malformed) => {
                 let mut output = Vec::new();
-                let answer = Answer::refusal(malformed.status(), malformed.text());
-                written::put(&mut output, &answer, ResponseOptions::last(), true);
+                written::put(&mut output, &malformed.answer(), ResponseOptions::last(), true);
                 transport.write_all(&output).await?;
             }
             Self::Idle => {}

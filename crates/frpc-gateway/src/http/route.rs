@@ -190,8 +190,8 @@ fn route_call(http: &Http, context: &AdapterContext, request: &RequestHead<'_>, 
         }
         _ => return Route::Answer(Answer::wrong_method("POST", "the method is called by POST")),
     }
-    let accepted = if found.kind() == CallKind::Unary { ACCEPTED } else { ACCEPTED_OF_STREAMS };
     let is_unary = found.kind() == CallKind::Unary;
+    let accepted = if is_unary { ACCEPTED } else { ACCEPTED_OF_STREAMS };
     // Reject a unary content type for a streaming method and a streaming one for a unary method.
     let is_accepted = |protocol: &Protocol| match protocol {
         Protocol::Unary(_) => is_unary,

@@ -3,7 +3,6 @@
 use super::body::{BodyEnd, StreamLink};
 use super::{Driver, StreamState};
 use crate::charge::GrowingBody;
-use crate::http::answer::Answer;
 use crate::http::date;
 use crate::http::head::Malformed;
 use crate::http::route::Protocol;
@@ -166,10 +165,10 @@ impl Driver<'_> {
         if self.http2.head().is_truncated() {
             self.context.charge_abuse(0);
             let is_grpc = matches!(self.protocol(), Some(Protocol::Grpc(_)));
-            let text = Malformed::TooLong.text();
+            let malformed = Malformed::TooLong;
             let response = match self.protocol().filter(|_| is_grpc) {
-                Some(protocol) => streams::failure(protocol, Status::resource_exhausted(text)),
-                None => service::respond(Answer::refusal(Malformed::TooLong.status(), text)),
+                Some(protocol) => streams::failure(protocol, Status::resource_exhausted(malformed.text())),
+                None => service::respond(malformed.answer()),
             };
             return self.respond(key, response);
         }
