@@ -5,6 +5,7 @@ use crate::gzip;
 use crate::http::answer::Answer;
 use crate::http::fields::KnownFields;
 use crate::http::route::RequestHead;
+use crate::locks::{is_loopback, without_port};
 use bytes::Bytes;
 use std::net::SocketAddr;
 use std::sync::OnceLock;
@@ -52,13 +53,9 @@ impl Console {
     /// Returns whether the console is served to a request for this `host`. The caller must have checked that `host` is
     /// a name of the server.
     fn is_for(&self, host: &str, name: &str, peer: Option<SocketAddr>) -> bool {
-        let is_local = || {
-            let address = name.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
-            name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.to_canonical().is_loopback())
-        };
         let is_near = || peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback());
         !host.is_empty()
-            && (self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name)) || (is_near() && is_local()))
+            && (self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name)) || (is_near() && is_loopback(name)))
     }
 
     /// Returns whether a request was made by the console page: the client may use the console, and the request's origin
@@ -93,7 +90,7 @@ impl Console {
 /// Returns the host of a request, with the port and without it.
 fn named<'a>(known: &KnownFields<'a>) -> Option<(&'a str, &'a str)> {
     let host = std::str::from_utf8(known.host?).ok()?;
-    Some((host, crate::locks::without_port(host)?))
+    Some((host, without_port(host)?))
 }
 
 /// A static file that the console serves.

@@ -47,19 +47,11 @@ pub(crate) fn refuse_trailers(frame: &Frame<Bytes>) -> Result<(), Status> {
     }
 }
 
-/// Shared flag that is set once a request body has been read to its end.
-pub(crate) struct IsOver(Arc<AtomicBool>);
-
-impl IsOver {
-    pub(crate) fn get(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
 impl Inbound {
-    pub(crate) fn http1(body: Incoming) -> (Self, IsOver) {
+    /// Also returns a flag that is set once the body has been read to its end.
+    pub(crate) fn http1(body: Incoming) -> (Self, Arc<AtomicBool>) {
         let is_over = Arc::new(AtomicBool::new(body.is_end_stream()));
-        (Self::Http1(body, is_over.clone()), IsOver(is_over))
+        (Self::Http1(body, is_over.clone()), is_over)
     }
 
     /// Returns the declared length of the body in bytes, or 0 if it is unknown.

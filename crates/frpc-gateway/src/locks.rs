@@ -131,11 +131,13 @@ impl Locks {
 /// rebinding cannot affect `localhost` or an IP address.
 fn is_own_loopback(origin: &str, host: &[u8]) -> bool {
     let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")).unwrap_or_default();
-    let is_loopback = |name: &str| {
-        let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-        name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.to_canonical().is_loopback())
-    };
     authority.as_bytes().eq_ignore_ascii_case(host) && without_port(authority).is_some_and(is_loopback)
+}
+
+/// Returns whether a host name without its port is `localhost` or a loopback address.
+pub(crate) fn is_loopback(name: &str) -> bool {
+    let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.to_canonical().is_loopback())
 }
 
 /// Returns the host name or address without the port. Brackets of an IPv6 address are kept.

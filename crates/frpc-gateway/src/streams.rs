@@ -109,7 +109,7 @@ pub(crate) fn failure(protocol: Protocol, status: Status) -> Response<Reply> {
         }
         return response;
     }
-    let replies = EncodedReplies::failed(status, protocol);
+    let replies = EncodedReplies::new(Responses::Failed(Some(status)), protocol);
     let mut response = Response::new(Reply::Stream(Box::new(replies)));
     describe(response.headers_mut(), protocol, Compression::Identity);
     response
@@ -230,11 +230,6 @@ impl EncodedReplies {
         let (trailers, room) = (Metadata::new(), Room::default());
         let (late_trailers, last, has_ended, context) = (None, None, false, None);
         Self { responses, trailers, late_trailers, protocol, encoding, last, has_ended, context, room }
-    }
-
-    /// Creates a response body without messages.
-    fn failed(status: Status, protocol: Protocol) -> Self {
-        Self::new(Responses::Failed(Some(status)), protocol)
     }
 
     /// Returns the size of the response message if it is the only one and already in memory, otherwise 0.

@@ -3,9 +3,10 @@
 use super::error;
 use crate::http::answer::{Answer, JSON};
 use crate::http::fields;
+use crate::streams;
 use bytes::Bytes;
 use frpc::Trailers;
-use frpc::{AdapterMethod, Metadata, Request, Response, Status};
+use frpc::{AdapterMethod, Metadata, Response, Status};
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -53,14 +54,7 @@ pub(crate) async fn call(
     timeout: Option<Duration>,
     message: Bytes,
 ) -> Answer {
-    let mut request = Request::new(message);
-    if let Some(timeout) = timeout {
-        request.set_timeout(timeout);
-    }
-    if !metadata.is_empty() {
-        *request.metadata_mut() = metadata;
-    }
-    answer(format, method.unary(request, format.name()).await)
+    answer(format, method.unary(streams::request(message, timeout, metadata), format.name()).await)
 }
 
 /// Converts the result of a unary call to an HTTP response.

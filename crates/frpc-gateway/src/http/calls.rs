@@ -9,6 +9,7 @@ use crate::clock::now;
 use crate::connect::unary::{self, Format};
 use crate::json_rpc::Session;
 use crate::locks::Pass;
+use crate::streams;
 use bytes::Bytes;
 use frisbee::MemoryCharge;
 use frpc::{AdapterBatch, AdapterCall, AdapterContext, AdapterMethod, AdapterSlot, AdapterTask};
@@ -109,13 +110,7 @@ impl<'a> Calls<'a> {
     ) -> Option<PendingCall> {
         match head.callee {
             CallTarget::Method(number) => {
-                let mut request = Request::new(body);
-                if let Some(timeout) = head.timeout {
-                    request.set_timeout(timeout);
-                }
-                if !head.metadata.is_empty() {
-                    *request.metadata_mut() = head.metadata;
-                }
+                let request = streams::request(body, head.timeout, head.metadata);
                 let mut batch = self.context.methods().batch(options.now);
                 self.called.get_mut(number)?.begin(&mut batch, self.context, request, options, out)
             }

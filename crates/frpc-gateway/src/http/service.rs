@@ -22,6 +22,7 @@ use http_body::Frame;
 use hyper::body::Incoming;
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
 /// Handler of the HTTP requests of one connection.
@@ -52,9 +53,7 @@ impl Reply {
             Self::Events(_) => 0,
         }
     }
-}
 
-impl Reply {
     pub(crate) fn poll_frame(&mut self, task: &mut Context<'_>) -> Poll<Option<Frame<Bytes>>> {
         match self {
             Self::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
@@ -153,7 +152,7 @@ impl Service {
         // Close the connection in three cases. The guard passes all bytes after a request in chunks. hyper closes the
         // connection after a request that was not fully read, often too late to announce it. A request with an
         // ambiguous host may be followed by a request of another client.
-        if is_chunked || !is_valid || !is_over.get() {
+        if is_chunked || !is_valid || !is_over.load(Ordering::Relaxed) {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
         response
@@ -269,10 +268,11 @@ impl Service {
             }
             (Err(invalid), _) => return respond(invalid.answer()),
         };
-        self.call(route, parts, known, metadata, body).await
+        self.call(route, parts, known, metadata, body).await.unwrap_or_else(respond)
     }
 
-    /// Makes the call of a request that was routed.
+    /// Makes the call of a request that was routed. Fails with the response to an invalid body or query, or with one
+    /// that says that memory is short.
     async fn call(
         &self,
         route: Route,
@@ -280,56 +280,48 @@ impl Service {
         known: &KnownFields<'_>,
         metadata: Metadata,
         body: Inbound,
-    ) -> Response<Reply> {
+    ) -> Result<Response<Reply>, Answer> {
         let (path, query) = parts.target();
         let answer = match route {
             Route::Answer(answer) => answer,
             Route::NoMethod(_) => Answer::not_found(path),
-            Route::JsonRpc => match self.whole(body, known).await {
-                Ok(body) => {
-                    let reply = json_rpc::answer(&self.gateway, &self.context, metadata, body).await;
-                    match reply {
-                        Some(reply) => self.compressed(Answer::new(200, answer::JSON, reply), known),
-                        None => Answer::empty(204),
-                    }
+            Route::JsonRpc => {
+                let body = self.whole(body, known).await?;
+                match json_rpc::answer(&self.gateway, &self.context, metadata, body).await {
+                    Some(reply) => self.compressed(Answer::new(200, answer::JSON, reply), known),
+                    None => Answer::empty(204),
                 }
-                Err(answer) => answer,
-            },
+            }
             #[cfg(feature = "ion")]
-            Route::Ion => match self.whole(body, known).await {
-                Ok(body) => {
-                    let answer = json_rpc::answer_ion(&self.gateway, &self.context, metadata, body).await;
-                    self.compressed(answer, known)
-                }
-                Err(answer) => answer,
-            },
+            Route::Ion => {
+                let body = self.whole(body, known).await?;
+                self.compressed(json_rpc::answer_ion(&self.gateway, &self.context, metadata, body).await, known)
+            }
             #[cfg(feature = "mcp")]
-            Route::Mcp => match self.whole(body, known).await {
-                Ok(body) => match self.mcp(known, metadata, body).await {
+            Route::Mcp => {
+                let body = self.whole(body, known).await?;
+                match self.mcp(known, metadata, body).await {
                     Ok(answer) => self.compressed(answer, known),
-                    Err(events) => return events,
-                },
-                Err(answer) => answer,
-            },
-            Route::Get(method) => match get::Query::parse(query, self.context.config().body_limit().into()) {
-                Ok(query) => self.unary(&method, query.format, metadata, known, query.message).await,
-                Err(answer) => answer,
-            },
-            Route::Call(method, Protocol::Unary(format)) => match self.whole(body, known).await {
-                Ok(body) => self.unary(&method, format, metadata, known, body).await,
-                Err(answer) => answer,
-            },
+                    Err(events) => return Ok(events),
+                }
+            }
+            Route::Get(method) => {
+                let query = get::Query::parse(query, self.context.config().body_limit().into())?;
+                self.unary(&method, query.format, metadata, known, query.message).await
+            }
+            Route::Call(method, Protocol::Unary(format)) => {
+                let body = self.whole(body, known).await?;
+                self.unary(&method, format, metadata, known, body).await
+            }
             Route::Call(method, protocol) => {
-                return match CallOptions::new(protocol, known, metadata) {
+                return Ok(match CallOptions::new(protocol, known, metadata) {
                     Ok(options) => streams::call(&self.context, &method, options, body).await,
                     Err(status) => streams::failure(protocol, status),
-                };
+                });
             }
         };
-        respond(match check_room(&self.context, answer.body.len()) {
-            Ok(()) => answer,
-            Err(status) => unary::failure(&status),
-        })
+        check_room(&self.context, answer.body.len()).map_err(|status| unary::failure(&status))?;
+        Ok(respond(answer))
     }
 
     /// Handles a message of the Model Context Protocol. A response that is an event stream is returned as `Err`.
