@@ -43,7 +43,6 @@ mod file;
 pub use endpoint::Endpoint;
 pub use file::FileResolver;
 
-use std::fmt;
 use std::future::pending;
 use std::io;
 use std::pin::Pin;
@@ -153,41 +152,19 @@ impl Resolver for WatchResolver {
 
 type Answering<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<Endpoint>>> + Send + 'a>>;
 
-/// A resolver of a type that is unknown at compile time.
-pub(crate) struct AnyResolver(Box<dyn ErasedResolver>);
-
-trait ErasedResolver: Send {
+/// A resolver as a trait object, which `Resolver` itself does not support.
+pub(crate) trait AnyResolver: Send {
     fn next(&mut self) -> Answering<'_>;
 
     fn name(&self) -> String;
 }
 
-impl<R: Resolver> ErasedResolver for R {
+impl<R: Resolver> AnyResolver for R {
     fn next(&mut self) -> Answering<'_> {
         Box::pin(Resolver::next(self))
     }
 
     fn name(&self) -> String {
         Resolver::name(self)
-    }
-}
-
-impl AnyResolver {
-    pub(crate) fn new(resolver: impl Resolver) -> Self {
-        Self(Box::new(resolver))
-    }
-
-    pub(crate) fn next(&mut self) -> Answering<'_> {
-        self.0.next()
-    }
-
-    pub(crate) fn name(&self) -> String {
-        self.0.name()
-    }
-}
-
-impl fmt::Debug for AnyResolver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("AnyResolver").field(&self.name()).finish()
     }
 }

@@ -6,7 +6,7 @@ use crate::fleet::members::{ConnectDelays, Member, ResolvedEndpoint, Row};
 use crate::fleet::options::FleetOptions;
 use crate::fleet::resolving::{Connects, Follower};
 use crate::fleet::{Fleet, first};
-use crate::resolve::{AnyResolver, Endpoint, Resolver};
+use crate::resolve::{Endpoint, Resolver};
 use frpc::picker::{LinkFactory, Links};
 use frpc::{Channel, ChannelBuilder, Error};
 use std::io;
@@ -289,7 +289,7 @@ impl FleetBuilder {
             Ok(fleet)
         })?;
         let Some((fleet, connects, timeout)) = made else { return Err(Error::NoServers) };
-        let (resolver, runtime) = (AnyResolver::new(resolver), Handle::current());
+        let (resolver, runtime) = (Box::new(resolver), Handle::current());
         let seed = fastrand::u64(..);
         Follower { resolver, connects, spread, options, seed, runtime }.start(&fleet);
         Ok((channel, fleet, timeout))

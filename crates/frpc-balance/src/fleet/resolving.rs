@@ -57,15 +57,12 @@ type Connect = dyn Fn(&ResolvedEndpoint, Arc<ServerEstimate>) -> Result<Links, f
 /// Task that follows a resolver, with the resolver's last error. Dropping it ends the task.
 pub(crate) struct ResolverTask {
     pub(crate) name: String,
-    shared: Arc<Shared>,
+    failure: Arc<LastFailure>,
     task: JoinHandle<()>,
 }
 
-#[derive(Default)]
-struct Shared {
-    /// Last error of the resolver. `None` after a success.
-    failure: Mutex<Option<String>>,
-}
+/// Last error of a resolver. `None` after a success.
+type LastFailure = Mutex<Option<String>>;
 
 impl ResolverTask {
     pub(crate) fn is_finished(&self) -> bool {
@@ -78,7 +75,7 @@ impl ResolverTask {
 
     /// Returns the last error of the resolver, or `None` after a success.
     pub(crate) fn failure(&self) -> Option<String> {
-        self.shared.failure.lock().clone()
+        self.failure.lock().clone()
     }
 
     pub(crate) fn with_failure(&self, text: &str) -> String {
@@ -97,7 +94,7 @@ impl Drop for ResolverTask {
 
 /// A resolver with the settings and functions that are needed to apply its updates to a fleet.
 pub(crate) struct Follower {
-    pub(crate) resolver: AnyResolver,
+    pub(crate) resolver: Box<dyn AnyResolver>,
     pub(crate) connects: Connects,
     pub(crate) spread: Duration,
     pub(crate) options: FleetOptions,
@@ -110,13 +107,13 @@ impl Follower {
     /// Spawns the task that follows the resolver. The task ends when the fleet is dropped.
     pub(crate) fn start(self, fleet: &Arc<Fleet>) {
         let name = self.resolver.name();
-        let shared = Arc::<Shared>::default();
+        let failure = Arc::<LastFailure>::default();
         let runtime = self.runtime.clone();
-        let task = runtime.spawn(self.follow(Arc::downgrade(fleet), shared.clone()));
-        drop(fleet.resolving.set(ResolverTask { name, shared, task }));
+        let task = runtime.spawn(self.follow(Arc::downgrade(fleet), failure.clone()));
+        drop(fleet.resolving.set(ResolverTask { name, failure, task }));
     }
 
-    async fn follow(mut self, fleet: Weak<Fleet>, shared: Arc<Shared>) {
+    async fn follow(mut self, fleet: Weak<Fleet>, failure: Arc<LastFailure>) {
         let name = self.resolver.name();
         let mut failures = Failures::default();
         let (mut removal, mut pause) = (None, Duration::ZERO);
@@ -148,7 +145,7 @@ impl Follower {
                     if let Some(fault) = fault.filter(|_| failures.may_log(Instant::now())) {
                         tracing::warn!(target: "frpc::resolver", resolver = name, fault, "resolver endpoints ignored");
                     }
-                    *shared.failure.lock() = None;
+                    *failure.lock() = None;
                     removal = fleet.handle_set(endpoints, &self, Instant::now());
                 }
                 Err(error) => {
@@ -156,7 +153,7 @@ impl Follower {
                     if failures.may_log(Instant::now()) {
                         tracing::warn!(target: "frpc::resolver", resolver = name, failures = failures.count, %error, "a resolver failed");
                     }
-                    *shared.failure.lock() = Some(format!("resolving by {name} failed: {error}"));
+                    *failure.lock() = Some(format!("resolving by {name} failed: {error}"));
                 }
             }
         }
@@ -373,7 +370,7 @@ mod tests {
         });
         let (fleet, links, estimate) = made.expect("channel should have created the fleet");
         Follower {
-            resolver: AnyResolver::new(Unanswering),
+            resolver: Box::new(Unanswering),
             connects: Connects { check: Box::new(|_| Ok(())), connect: Box::new(|_, _| Err(frpc::Error::NoServers)) },
             spread: Duration::ZERO,
             options: FleetOptions::default(),
