@@ -112,7 +112,7 @@ impl Fleet {
     /// Replaces the candidates with the members that currently have a connection.
     fn rebuild_choice(&self, members: &Members) {
         *self.choice.lock() = members.choice();
-        self.clock.forget_reports();
+        self.clock.reports.clear(); // The ranks of the servers have changed.
     }
 
     /// Waits for the first connection, limited by the timeout and the deadline of the call. The connections are made by

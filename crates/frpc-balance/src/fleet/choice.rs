@@ -265,7 +265,7 @@ impl CandidateSet {
         };
         let link = best.link()?;
         if has_reports {
-            clock.spend_report(best.estimate.rank());
+            clock.reports.spend(best.estimate.rank());
         }
         tier.last = last;
         if dice.is_multiple_of(TIMED_IN) {
@@ -287,7 +287,7 @@ impl CandidateSet {
     pub(crate) fn other_than(&mut self, clock: &FleetClock, link: &Arc<Link>) -> Option<Arc<Link>> {
         if let Some(server) = self.other_server(clock, link) {
             let link = server.link()?;
-            clock.spend_report(server.estimate.rank());
+            clock.reports.spend(server.estimate.rank());
             return Some(link);
         }
         // At the beginning, no server has been measured. Choose another server that needs a measuring call.

@@ -137,19 +137,9 @@ impl FleetClock {
         self.reports.best(self.now(), cost)
     }
 
-    /// Discards the load report of a server because a call was sent based on it.
-    pub(crate) fn spend_report(&self, rank: u32) {
-        self.reports.spend(rank);
-    }
-
     /// Returns whether there are recent load reports.
     pub(crate) fn has_reports(&self) -> bool {
         self.reports.are_fresh(self.now())
-    }
-
-    /// Discards all load reports, because the ranks of the servers have changed.
-    pub(crate) fn forget_reports(&self) {
-        self.reports.clear();
     }
 }
 
@@ -240,7 +230,7 @@ mod tests {
         assert_eq!(relaxed(&|| clock.note_report(3)), (false, true));
         assert!(clock.has_reports());
         assert_eq!(clock.best_report(u64::from), Some((3, 3)));
-        clock.forget_reports();
+        clock.reports.clear();
         assert_eq!(clock.best_report(u64::from), None, "reports should be discarded when ranks change");
     }
 }

@@ -332,28 +332,6 @@ impl ServerEstimate {
         self.clock.change();
     }
 
-    /// Records that a connection to the server accepts no new calls.
-    fn disconnect(&self) {
-        self.clock.change();
-    }
-
-    /// Records that the server is alive. Its cost is then recomputed.
-    fn show(&self) {
-        self.clock.expire();
-    }
-
-    /// Records that the server has rejected a call.
-    #[cold]
-    fn refuse(&self) {
-        self.eject(REFUSAL);
-    }
-
-    /// Records that another server replied to a probe call before this server did.
-    #[cold]
-    fn overtaken(&self) {
-        self.eject(SILENCE);
-    }
-
     /// Records that the server has replied normally, which ends its ejection.
     #[cold]
     fn recover(&self) {
@@ -365,6 +343,8 @@ impl ServerEstimate {
         self.clock.expire();
     }
 
+    /// Sends the server no calls for a while, because it has rejected a call or not replied in time.
+    #[cold]
     fn eject(&self, ejection: (u64, u32)) {
         let mut state = self.state.lock();
         state.eject(ejection, self.clock.now());
@@ -434,36 +414,31 @@ impl ServerEstimate {
         }
         // `eject` takes the lock itself.
         drop(state);
-        if end == MeasuredEnd::Late && took >= LATE_LEAST.max(usual.saturating_mul(LATE_TIMES))
-            || self.is_late_again(end)
-        {
+        let is_unusual = took >= LATE_LEAST.max(usual.saturating_mul(LATE_TIMES));
+        // A doubted server was late again, because this was a probe call.
+        if end == MeasuredEnd::Late && (is_unusual || self.is_doubted()) {
             self.eject(SILENCE);
         }
-    }
-
-    /// Returns whether a probe call was not replied to in time.
-    fn is_late_again(&self, end: MeasuredEnd) -> bool {
-        end == MeasuredEnd::Late && self.is_doubted()
     }
 }
 
 impl ServerObserver for ServerEstimate {
     fn event(&self, event: ServerEvent) {
         match event {
-            ServerEvent::Answered(Code::Unavailable | Code::ResourceExhausted) => self.refuse(),
+            ServerEvent::Answered(Code::Unavailable | Code::ResourceExhausted) => self.eject(REFUSAL),
             ServerEvent::Answered(_) if self.is_doubted() => self.recover(),
-            ServerEvent::Alive => self.show(),
+            ServerEvent::Alive => self.clock.expire(),
             ServerEvent::Connected => {
                 self.connect();
                 // Record the connection before waking waiting calls, because they look for it immediately.
                 self.clock.connected.notify_waiters();
             }
-            ServerEvent::Retired => self.disconnect(),
+            ServerEvent::Retired => self.clock.change(),
             ServerEvent::Reported { report, own } => self.report(report, own),
             ServerEvent::Timed(started) => self.begin(started),
             ServerEvent::Measured { took, end, at } => self.end(took, end, self.clock.advance(at)),
             ServerEvent::NotMeasured => self.forget(),
-            ServerEvent::Overtaken => self.overtaken(),
+            ServerEvent::Overtaken => self.eject(SILENCE),
             _ => {}
         }
     }

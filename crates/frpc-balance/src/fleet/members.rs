@@ -61,8 +61,7 @@ impl Members {
     }
 
     /// Removes and returns the members that `stays` returns `false` for.
-    pub(crate) fn retain(&mut self, stays: impl FnMut(&mut Row) -> bool) -> Vec<Row> {
-        let mut stays = stays;
+    pub(crate) fn retain(&mut self, mut stays: impl FnMut(&mut Row) -> bool) -> Vec<Row> {
         self.rows.extract_if(.., |row| !stays(row)).collect()
     }
 

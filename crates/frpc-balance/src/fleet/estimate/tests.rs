@@ -50,8 +50,8 @@ fn refusing_server_is_probed_at_growing_intervals() {
     estimate.end(Duration::from_millis(8), MeasuredEnd::Answered, at(8));
     let (mut now, mut last) = (8, 0);
     for doubling in 0..12 {
-        estimate.refuse();
-        estimate.refuse();
+        estimate.eject(REFUSAL);
+        estimate.eject(REFUSAL);
         assert!(estimate.is_doubted() && cost(&estimate, at(now)) == EXCLUDED);
         let wait =
             (0..).find(|wait| cost(&estimate, at(now + wait)) == PROBE).expect("ejected server should be tried again");
@@ -60,7 +60,7 @@ fn refusing_server_is_probed_at_growing_intervals() {
         estimate.begin_probe();
         assert_eq!(cost(&estimate, at(now)), EXCLUDED, "ejected server should get a single probe call");
     }
-    (0..8).for_each(|_| estimate.refuse());
+    (0..8).for_each(|_| estimate.eject(REFUSAL));
     estimate.recover();
     assert!(!estimate.is_doubted() && cost(&estimate, at(now)) < EXCLUDED);
     let open = |millis: u64| (0..1_000).filter(|_| cost(&estimate, at(millis)) < 1 << 24).count();
@@ -155,7 +155,7 @@ fn reporting_server_cost_is_per_concurrent_call() {
 fn report_does_not_readmit_ejected_server() {
     let (estimate, at) = server();
     estimate.end(Duration::from_millis(8), MeasuredEnd::Answered, at(8));
-    estimate.overtaken();
+    estimate.eject(SILENCE);
     assert!(estimate.is_doubted() && cost(&estimate, at(8)) == EXCLUDED);
     estimate.report(Report { in_progress: 0, micros: 1_000 }, 0);
     assert_eq!((estimate.cost(), cost(&estimate, at(9))), (EXCLUDED, EXCLUDED));
@@ -256,7 +256,7 @@ fn closed_server_costs_more_despite_report() {
 fn failed_probe_ejects_server_again() {
     let (estimate, at) = server();
     estimate.end(Duration::from_millis(500), MeasuredEnd::Answered, at(500));
-    estimate.refuse();
+    estimate.eject(REFUSAL);
     let due = estimate.state.lock().ejected_until / 1_000_000 + 1;
     assert_eq!(cost(&estimate, at(due)), PROBE);
     estimate.begin_probe();
@@ -283,9 +283,9 @@ fn fleet_changes_are_seen_before_next_call() {
         assert_eq!((estimate.clock.is_due(), estimate.clock.take_changed()), (true, is_change));
     };
     assert_observed(&|| estimate.connect(), true);
-    assert_observed(&|| estimate.disconnect(), true);
-    assert_observed(&|| estimate.show(), false);
-    assert_observed(&|| estimate.refuse(), false);
+    assert_observed(&|| estimate.event(ServerEvent::Retired), true);
+    assert_observed(&|| estimate.event(ServerEvent::Alive), false);
+    assert_observed(&|| estimate.eject(REFUSAL), false);
     assert_observed(&|| estimate.recover(), false);
 }
 
