@@ -10,7 +10,7 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Item, Path, Token};
 
 use crate::generate::messages::field_type;
-use crate::generate::prost_code::marker;
+use crate::generate::prost_code::{items_of, marker};
 use crate::schema::Index;
 use crate::schema::externs::{Externs, Owner};
 
@@ -25,9 +25,7 @@ pub(crate) fn remove_conditional(items: &mut [Item], index: &Index<'_>, externs:
             Item::Struct(item) => &mut item.attrs,
             Item::Enum(item) => &mut item.attrs,
             Item::Mod(item) => {
-                if let Some((_, items)) = &mut item.content {
-                    remove_conditional(items, index, externs);
-                }
+                remove_conditional(items_of(item), index, externs);
                 continue;
             }
             _ => continue,

@@ -12,7 +12,7 @@ use syn::{Attribute, Item, ItemStruct, Meta, Token};
 
 use crate::error::Error;
 use crate::generate::messages::map_value;
-use crate::generate::prost_code::{ProstAttribute, generics};
+use crate::generate::prost_code::{ProstAttribute, generics, items_of};
 use crate::generate::utf8_bytes::{message_of, prost_path, shares_strings};
 use crate::schema::Index;
 
@@ -29,11 +29,7 @@ enum Value {
 pub(crate) fn distinguish_zeros(items: &mut [Item], index: &Index<'_>) -> Result<(), Error> {
     for item in items {
         match item {
-            Item::Mod(item) => {
-                if let Some((_, items)) = &mut item.content {
-                    distinguish_zeros(items, index)?;
-                }
-            }
+            Item::Mod(item) => distinguish_zeros(items_of(item), index)?,
             Item::Struct(item) => {
                 change(&mut item.attrs, item.fields.iter_mut().map(|field| &mut field.attrs).collect(), false, index)?;
             }

@@ -6,6 +6,8 @@ use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::{Attribute, Fields, ImplItem, Item, TraitItem, Visibility};
 
+use crate::generate::prost_code::items_of;
+
 /// Lints that generated code allows by default.
 const ALLOWED: &str = "clippy::all, clippy::pedantic, dead_code, deprecated, unreachable_pub";
 
@@ -42,9 +44,7 @@ pub(crate) fn document(items: &mut [Item]) {
             }
             Item::Mod(item) => {
                 add(&mut item.attrs, || format!("Types within `{}`.", item.ident.unraw()));
-                if let Some((_, items)) = &mut item.content {
-                    document(items);
-                }
+                document(items_of(item));
             }
             Item::Trait(item) => {
                 add(&mut item.attrs, || format!("The service `{}`.", item.ident));

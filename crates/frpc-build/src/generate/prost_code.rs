@@ -13,7 +13,7 @@ use quote::quote;
 use syn::ext::IdentExt as _;
 use syn::punctuated::Punctuated;
 use syn::{
-    Attribute, Expr, ExprLit, Field, GenericArgument, Ident, Item, ItemEnum, ItemStruct, Lit, LitStr, Meta,
+    Attribute, Expr, ExprLit, Field, GenericArgument, Ident, Item, ItemEnum, ItemMod, ItemStruct, Lit, LitStr, Meta,
     MetaNameValue, Path, PathArguments, Token, Type,
 };
 
@@ -103,9 +103,7 @@ pub(crate) fn make_unique(
             Item::Struct(item) => (&item.ident, &item.attrs),
             Item::Enum(item) => (&item.ident, &item.attrs),
             Item::Mod(item) => {
-                if let Some((_, items)) = &mut item.content {
-                    make_unique(items, schema, index, warn)?;
-                }
+                make_unique(items_of(item), schema, index, warn)?;
                 continue;
             }
             _ => continue,
@@ -226,6 +224,11 @@ pub(crate) fn generics(ty: &Type) -> Vec<&Type> {
         _ => None,
     });
     types.collect()
+}
+
+/// Returns the items of a module.
+pub(crate) fn items_of(module: &mut ItemMod) -> &mut [Item] {
+    module.content.as_mut().map_or(&mut [], |(_, items)| items)
 }
 
 /// Strips `Option` and `Box` from a type: `Option<Box<Order>>` becomes `Order`.

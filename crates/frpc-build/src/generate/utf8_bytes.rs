@@ -12,7 +12,7 @@ use syn::{Attribute, Field, GenericArgument, Item, Meta, PathArguments, Token, T
 
 use crate::error::Error;
 use crate::generate::messages::map_value;
-use crate::generate::prost_code::{ProstAttribute, is_named, marker, text_of};
+use crate::generate::prost_code::{ProstAttribute, is_named, items_of, marker, text_of};
 use crate::schema::patterns::path_matches;
 use crate::schema::{Index, full_name};
 
@@ -24,9 +24,7 @@ pub(crate) fn share_strings(items: &mut [Item], index: &Index<'_>, paths: &[Stri
     for item in items {
         let (attributes, fields): (_, Vec<_>) = match item {
             Item::Mod(item) => {
-                if let Some((_, items)) = &mut item.content {
-                    share_strings(items, index, paths)?;
-                }
+                share_strings(items_of(item), index, paths)?;
                 continue;
             }
             Item::Struct(item) => (&mut item.attrs, item.fields.iter_mut().map(|field| (None, field)).collect()),
