@@ -290,11 +290,18 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
 
     #[inline(always)]
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        let Some(room) = self.room.checked_sub(bytes.len()) else {
+        self.charge(bytes.len())?;
+        self.out.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Counts bytes of the output against its limit.
+    #[inline(always)]
+    pub(super) fn charge(&mut self, length: usize) -> Result<()> {
+        let Some(room) = self.room.checked_sub(length) else {
             return Err(self.error(DecodeReason::TranslationTooLong { max: self.limits.body }));
         };
         self.room = room;
-        self.out.extend_from_slice(bytes);
         Ok(())
     }
 
@@ -302,12 +309,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
     fn put_varint(&mut self, kind: Kind, value: u64) -> Result<()> {
         let before = self.out.len();
         varint::write(self.out, kind.byte(), value);
-        let length = self.out.len().wrapping_sub(before); // The output has only grown.
-        let Some(room) = self.room.checked_sub(length) else {
-            return Err(self.error(DecodeReason::TranslationTooLong { max: self.limits.body }));
-        };
-        self.room = room;
-        Ok(())
+        self.charge(self.out.len().wrapping_sub(before)) // The output has only grown.
     }
 
     #[inline]

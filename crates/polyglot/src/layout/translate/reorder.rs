@@ -51,10 +51,7 @@ impl Run<'_, '_, '_> {
             Some(groups) => {
                 for (place, segment) in places.iter().zip(choose(segments, places, *groups, end)) {
                     let length = segment.as_ref().map_or(usize::from(place.length), ExactSizeIterator::len);
-                    let Some(room) = self.room.checked_sub(length) else {
-                        return Err(self.error(DecodeReason::TranslationTooLong { max: self.limits.body }));
-                    };
-                    self.room = room;
+                    self.charge(length)?;
                     match segment {
                         Some(segment) => self.out.extend_from_within(segment),
                         None => {
