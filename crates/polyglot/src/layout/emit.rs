@@ -61,6 +61,14 @@ fn steps<'a>(items: &'a [Item], slots: &[Item], routes: &[&'a [Edge]]) -> Vec<St
     steps
 }
 
+/// Returns the type index of a field's message, or `None` if the field contains no messages.
+fn message_of(field: &Field) -> Option<u32> {
+    match field.of {
+        Type::Message(node) => Some(node),
+        _ => None,
+    }
+}
+
 impl Emitter<'_> {
     // Complete the current block, so that the next operation starts another one.
     pub(super) fn end_block(&mut self) {
@@ -75,13 +83,10 @@ impl Emitter<'_> {
 
     /// Emits operations that copy an item of the writer's message unchanged or, if `skip` is set, skip the item.
     pub(super) fn walk(&mut self, item: &Item, skip: bool) {
-        let message = |field: &Field| match field.of {
-            Type::Message(node) => Some(node),
-            _ => None,
-        };
-        let (container, block) = match (item.place, item.fields.first().and_then(message)) {
+        let (container, block) = match (item.place, item.fields.first().and_then(message_of)) {
             (Place::Oneof, _) => {
-                let members = item.fields.iter().map(|field| Member { tree: message(field), target: None }).collect();
+                let members =
+                    item.fields.iter().map(|field| Member { tree: message_of(field), target: None }).collect();
                 let table = self.add_oneof(members);
                 return self.push(if skip { Op::SkipOneof(table) } else { Op::CopyOneof(table) });
             }
@@ -293,11 +298,7 @@ impl Emitter<'_> {
                 let segment = matches!(output, Output::Segment { .. }).then_some((edge.slot as u16, edge.number));
                 Some(Target { how, arg, member: edge.into, segment })
             });
-            let tree = match field.of {
-                Type::Message(node) => Some(node),
-                _ => None,
-            };
-            members.push(Member { tree, target });
+            members.push(Member { tree: message_of(field), target });
         }
         let table = self.add_oneof(members);
         self.push(Op::Oneof(table));

@@ -164,16 +164,13 @@ impl<'a> Types<'_, 'a> {
                     // The sort is stable, so each group keeps the order of declaration.
                     fields.sort_by_key(|(field, _)| field.group());
                     number_oneofs(&mut fields);
-                    for (_, name) in &fields {
+                    for (_, declared) in &fields {
                         names.push(' ');
-                        names.push_str(name);
+                        names.push_str(declared.name());
                     }
                     // Assign type indexes in wire order, because that determines the first use.
-                    let fields = fields.into_iter().map(|(field, _)| field);
-                    fields
-                        .map(|field| self.with_index(field, message))
-                        .collect::<Result<_, _>>()
-                        .map(TypeLayout::Message)?
+                    let fields = fields.into_iter().map(|(field, declared)| self.with_index(field, declared));
+                    TypeLayout::Message(fields.collect::<Result<_, _>>()?)
                 }
             });
             names.push('\n');
@@ -181,9 +178,9 @@ impl<'a> Types<'_, 'a> {
         Ok(Described { description: Description { name: name.to_owned(), types, methods }, names })
     }
 
-    /// Returns the layout of a message's fields with their names, in the order of their declaration. The indexes of
+    /// Returns the layout of a message's fields with their declarations, in the order of declaration. The indexes of
     /// message and enum types are assigned later.
-    fn fields(&self, message: &'a DescriptorProto, has_presence: bool) -> Result<Vec<(Field, &'a str)>, SchemaError> {
+    fn fields(&self, message: &'a DescriptorProto, has_presence: bool) -> Result<Vec<DeclaredField<'a>>, SchemaError> {
         let mut members: HashMap<i32, u16> = HashMap::new();
         let fields = message.field.iter().map(|declared| {
             let number = declared.number().cast_unsigned();
@@ -203,7 +200,7 @@ impl<'a> Types<'_, 'a> {
                 _ if has_presence || declared.proto3_optional() || matches!(of, Type::Message(_)) => Shape::Optional,
                 _ => Shape::Implicit,
             };
-            Ok((Field { number, shape, of }, declared.name()))
+            Ok((Field { number, shape, of }, declared))
         });
         fields.collect()
     }
@@ -222,9 +219,7 @@ impl<'a> Types<'_, 'a> {
     }
 
     /// Assigns the type index of a field with a message or enum type.
-    fn with_index(&mut self, field: Field, message: &'a DescriptorProto) -> Result<Field, SchemaError> {
-        let is_field = |declared: &&FieldDescriptorProto| declared.number().cast_unsigned() == field.number;
-        let Some(declared) = message.field.iter().find(is_field) else { return Ok(field) };
+    fn with_index(&mut self, field: Field, declared: &FieldDescriptorProto) -> Result<Field, SchemaError> {
         let of = self.entry(declared)?.map_or(declared, |[_, value]| value);
         let index = match field.of {
             Type::Message(_) => self.message(of.type_name())?,
@@ -238,8 +233,10 @@ impl<'a> Types<'_, 'a> {
     }
 }
 
+type DeclaredField<'a> = (Field, &'a FieldDescriptorProto);
+
 /// Renumbers the oneofs of a message in wire order.
-fn number_oneofs(fields: &mut [(Field, &str)]) {
+fn number_oneofs(fields: &mut [DeclaredField<'_>]) {
     let mut numbers: HashMap<u16, u16> = HashMap::new();
     for (field, _) in fields {
         if let Shape::Member { oneof, .. } = &mut field.shape {
