@@ -391,7 +391,7 @@ impl GrpcLinks {
             let mut is_sending = true;
             let reply = poll_fn(|task| {
                 if let GrpcRequests::Stream(requests) = &mut requests {
-                    is_sending = is_sending && poll_send(requests, &mut has_sent, opened.sender(), task).is_pending();
+                    is_sending = is_sending && poll_send(requests, &mut has_sent, &opened.sender, task).is_pending();
                 }
                 opened.poll_head(task)
             });
@@ -401,7 +401,7 @@ impl GrpcLinks {
                     // server has received them.
                     let sending = match requests {
                         GrpcRequests::Stream(mut requests) if is_sending => {
-                            let sender = opened.sender().clone();
+                            let sender = opened.sender.clone();
                             Some(AbortOnDrop(links.runtime.spawn(async move {
                                 poll_fn(|task| poll_send(&mut requests, &mut has_sent, &sender, task)).await;
                             })))
@@ -420,7 +420,7 @@ impl GrpcLinks {
                         let status = explain(error.status(links.authority()), deadline, links.authority());
                         return Err((status, error.sent_state()));
                     }
-                    refused_by = Some(opened.sender().link().clone());
+                    refused_by = Some(opened.sender.link.clone());
                 }
             }
         }

@@ -40,7 +40,7 @@ where
     let timeout = context::allowed(request.timeout());
     let options = CallOptions { timeout, sends_timeout: true, strict: false };
     let (messages, extras) = request.into_parts();
-    single(channel, method, options, extras, encode_all(messages)?).await
+    read(channel.call_grpc(method, options, extras, encode_all(messages)?).await?, decode)
 }
 
 /// Makes a server-streaming call to a gRPC server, inside the channel's middleware.
@@ -89,17 +89,6 @@ where
 {
     let codec = protobuf_codec()?;
     Ok(GrpcRequests::Stream(Box::pin(EncodedRequests { messages: Box::pin(messages), codec })))
-}
-
-/// Makes a call with a single reply of type `B`.
-async fn single<B: Message>(
-    channel: &Channel,
-    method: &'static Method,
-    options: CallOptions,
-    extras: OptionalExtras,
-    requests: GrpcRequests,
-) -> Result<Response<B>, Status> {
-    read(channel.call_grpc(method, options, extras, requests).await?, decode)
 }
 
 /// Makes a call with a stream of replies of type `B`.

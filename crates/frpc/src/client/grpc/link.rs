@@ -111,16 +111,15 @@ impl Reply {
     fn finish(&mut self, end: Result<Option<Head>, CallError>) {
         // Keep the first end, because a reset may follow the trailers.
         self.end.get_or_insert(end);
-        self.wake_reader();
-        if let Some(writer) = self.writer.take() {
-            writer.wake();
-        }
+        wake(&mut self.reader);
+        wake(&mut self.writer);
     }
+}
 
-    fn wake_reader(&mut self) {
-        if let Some(reader) = self.reader.take() {
-            reader.wake();
-        }
+/// Wakes a task that waits, if there is one.
+fn wake(waiting: &mut Option<Waker>) {
+    if let Some(task) = waiting.take() {
+        task.wake();
     }
 }
 
@@ -156,7 +155,7 @@ impl LinkState {
                 if let Some(reply) = self.reply(stream) {
                     let mut reply = reply.lock();
                     reply.head = Some((head.clone(), is_end));
-                    reply.wake_reader();
+                    wake(&mut reply.reader);
                 }
                 if is_end {
                     self.finish(stream, Ok(Some(head)));
@@ -167,7 +166,7 @@ impl LinkState {
                     let mut reply = reply.lock();
                     reply.body.extend_from_slice(&data);
                     reply.uncredited += data.len();
-                    reply.wake_reader();
+                    wake(&mut reply.reader);
                     reply.tracker.advance(&data)
                 });
                 if is_end {
@@ -184,10 +183,8 @@ impl LinkState {
             }
             Event::Reset { stream, code } => self.finish(stream, Err(CallError::Reset(code))),
             Event::Writable { stream } => {
-                if let Some(reply) = self.reply(stream)
-                    && let Some(writer) = reply.lock().writer.take()
-                {
-                    writer.wake();
+                if let Some(reply) = self.reply(stream) {
+                    wake(&mut reply.lock().writer);
                 }
             }
             Event::GoAway { code, debug } => {
@@ -208,16 +205,8 @@ impl LinkState {
         for (_, _, reply) in std::mem::take(&mut self.calls).into_iter().flatten() {
             reply.lock().finish(Err(CallError::Lost(reason.clone())));
         }
-        if let Some(opening) = self.opening.take() {
-            opening.wake();
-        }
+        wake(&mut self.opening);
         self.changes.notify();
-    }
-
-    fn wake_driver(&mut self) {
-        if let Some(driver) = self.driver.take() {
-            driver.wake();
-        }
     }
 }
 
@@ -295,7 +284,7 @@ impl Link {
         if let Some(slot) = state.calls.get_mut(key.index()) {
             *slot = Some((key, caller, reply.clone()));
         }
-        state.wake_driver();
+        wake(&mut state.driver);
         Some(Call { sender: Sender { link: self.clone(), key, reply } })
     }
 
@@ -319,7 +308,7 @@ impl Link {
         let mut state = self.0.lock();
         state.is_closing = true;
         state.http2.shut_down(now());
-        state.wake_driver();
+        wake(&mut state.driver);
     }
 }
 
@@ -337,7 +326,7 @@ impl Drop for CloseOnDrop {
 /// Sending half of a call.
 #[derive(Clone)]
 pub(super) struct Sender {
-    link: Arc<Link>,
+    pub(super) link: Arc<Link>,
     key: StreamKey,
     reply: Arc<Mutex<Reply>>,
 }
@@ -359,7 +348,7 @@ impl Sender {
     pub(super) fn send(&self, data: Bytes, is_end: bool) -> Result<(), SendError> {
         let mut state = self.link.0.lock();
         state.http2.send_data(self.key, data, is_end)?;
-        state.wake_driver();
+        wake(&mut state.driver);
         Ok(())
     }
 
@@ -368,19 +357,14 @@ impl Sender {
         let mut state = self.link.0.lock();
         if let Some(reply) = state.remove(self.key, ErrorCode::CANCEL) {
             reply.lock().finish(Err(CallError::Unsent(status)));
-            state.wake_driver();
+            wake(&mut state.driver);
         }
-    }
-
-    /// Returns the connection of this call.
-    pub(super) fn link(&self) -> &Arc<Link> {
-        &self.link
     }
 }
 
 /// A call on a gRPC connection. Dropping it cancels the call.
 pub(super) struct Call {
-    sender: Sender,
+    pub(super) sender: Sender,
 }
 
 impl Call {
@@ -441,7 +425,7 @@ impl Call {
         if credit > 0 && end.is_none() {
             let mut state = self.sender.link.0.lock();
             state.http2.consume(self.sender.key, credit);
-            state.wake_driver();
+            wake(&mut state.driver);
         }
         match (message, end) {
             (Some(message), _) => Poll::Ready(message.map(Some)),
@@ -458,18 +442,13 @@ impl Call {
     pub(super) fn trailers(&self) -> Option<Head> {
         self.sender.reply.lock().end.clone()?.ok()?
     }
-
-    /// Returns the sending half of this call.
-    pub(super) fn sender(&self) -> &Sender {
-        &self.sender
-    }
 }
 
 impl Drop for Call {
     fn drop(&mut self) {
         let mut state = self.sender.link.0.lock();
         if state.remove(self.sender.key, ErrorCode::CANCEL).is_some() {
-            state.wake_driver();
+            wake(&mut state.driver);
         }
     }
 }
@@ -605,10 +584,8 @@ impl Driver {
         // Copy the rest of the input, which may stay here until pending writes complete, so that it does not keep the
         // read buffer alive.
         self.input = Bytes::copy_from_slice(&self.input);
-        if state.http2.is_established()
-            && let Some(opening) = state.opening.take()
-        {
-            opening.wake();
+        if state.http2.is_established() {
+            wake(&mut state.opening);
         }
         if self.keepalive_due().is_some_and(|due| now >= due) {
             if std::mem::replace(&mut self.has_pinged, true) {
