@@ -479,7 +479,7 @@ impl ChannelBuilder {
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let dialler = Dialler::connector(CONNECTOR, connector, self.connect_timeout);
-        self.connect_lazy_by(dialler)
+        Ok(self.channel_by(dialler)?.0)
     }
 
     /// Creates a channel that takes its connections from a [`Picker`], such as the load balancer of the crate
@@ -515,19 +515,18 @@ impl ChannelBuilder {
     }
 
     /// Connects with `dialler`. The future is boxed, so that the client's code is not compiled again in each program.
-    fn connect_using(mut self, dialler: Dialler) -> BoxFuture<'static, Result<Channel, Error>> {
+    fn connect_using(self, dialler: Dialler) -> BoxFuture<'static, Result<Channel, Error>> {
         Box::pin(async move {
-            let offer = self.offer()?;
-            let links = Links::by(self.factory(&offer), dialler, None);
+            let (channel, links) = self.channel_by(dialler)?;
             links.dial().await?;
-            Ok(self.channel(Arc::new(links), &offer))
+            Ok(channel)
         })
     }
 
-    fn connect_lazy_by(mut self, dialler: Dialler) -> Result<Channel, Error> {
+    fn channel_by(mut self, dialler: Dialler) -> Result<(Channel, Arc<Links>), Error> {
         let offer = self.offer()?;
-        let links = Links::by(self.factory(&offer), dialler, None);
-        Ok(self.channel(Arc::new(links), &offer))
+        let links = Arc::new(Links::by(self.factory(&offer), dialler, None));
+        Ok((self.channel(links.clone(), &offer), links))
     }
 
     /// Builds the set of services that this client serves on its connections.
