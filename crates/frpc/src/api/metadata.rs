@@ -63,7 +63,7 @@ impl Metadata {
     /// # Errors
     /// If the key or the text has invalid characters, the key ends in `-bin`, or a limit is exceeded.
     pub fn insert(&mut self, key: impl AsRef<str>, text: impl AsRef<str>) -> Result<(), MetadataError> {
-        self.put(key.as_ref(), text.as_ref().as_bytes(), false)
+        self.put(key.as_ref(), text.as_ref().as_bytes(), false, true)
     }
 
     /// Appends a text value to the values of a key.
@@ -81,11 +81,7 @@ impl Metadata {
     /// # Errors
     /// Like [`insert`](Self::insert).
     pub fn append(&mut self, key: impl AsRef<str>, text: impl AsRef<str>) -> Result<(), MetadataError> {
-        let key = key.as_ref();
-        if is_binary(key.as_bytes()) {
-            return Err(MetadataError::Kind(key.to_owned()));
-        }
-        self.add(key.as_bytes(), text.as_ref().as_bytes())
+        self.put(key.as_ref(), text.as_ref().as_bytes(), false, false)
     }
 
     /// Appends a binary value to a key, which must end in `-bin`.
@@ -93,11 +89,7 @@ impl Metadata {
     /// # Errors
     /// Like [`insert_bin`](Self::insert_bin).
     pub fn append_bin(&mut self, key: impl AsRef<str>, value: impl AsRef<[u8]>) -> Result<(), MetadataError> {
-        let key = key.as_ref();
-        if !is_binary(key.as_bytes()) {
-            return Err(MetadataError::Kind(key.to_owned()));
-        }
-        self.add(key.as_bytes(), value.as_ref())
+        self.put(key.as_ref(), value.as_ref(), true, false)
     }
 
     /// Sets the binary value of a key, which must end in `-bin`, replacing all its previous values.
@@ -105,7 +97,7 @@ impl Metadata {
     /// # Errors
     /// If the key has invalid characters, does not end in `-bin`, or a limit is exceeded.
     pub fn insert_bin(&mut self, key: impl AsRef<str>, value: impl AsRef<[u8]>) -> Result<(), MetadataError> {
-        self.put(key.as_ref(), value.as_ref(), true)
+        self.put(key.as_ref(), value.as_ref(), true, true)
     }
 
     /// Returns the first text value of a key, or `None` if the key has none.
@@ -184,16 +176,11 @@ impl Metadata {
         self.0.find(key.as_bytes()).map(|entry| entry.value)
     }
 
-    fn put(&mut self, key: &str, value: &[u8], binary: bool) -> Result<(), MetadataError> {
+    fn put(&mut self, key: &str, value: &[u8], binary: bool, replaces: bool) -> Result<(), MetadataError> {
         if is_binary(key.as_bytes()) != binary {
             return Err(MetadataError::Kind(key.to_owned()));
         }
-        self.set(key.as_bytes(), value)
-    }
-
-    /// Sets the value of a key. The value is binary if the key ends in `-bin` and text otherwise.
-    pub(crate) fn set(&mut self, key: &[u8], value: &[u8]) -> Result<(), MetadataError> {
-        self.enter(key, value, true)
+        self.enter(key.as_bytes(), value, replaces)
     }
 
     /// Appends a value to a key. The value is binary if the key ends in `-bin` and text otherwise.
