@@ -80,16 +80,12 @@ impl Observers {
 
     /// Reports `calls` completed calls of a method that each took `nanos` nanoseconds.
     pub(crate) fn ended(&self, row: u32, code: Code, calls: u64, nanos: u64) {
-        if let Some(batches) = &self.batches {
-            batches.ended(row, code, calls, nanos);
-        }
+        self.batches.iter().for_each(|batches| batches.ended(row, code, calls, nanos));
     }
 
     /// Corrects the status code of a call that was reported as successful.
     pub(crate) fn reclassified(&self, row: u32, code: Code, nanos: u64) {
-        if let Some(batches) = &self.batches {
-            batches.reclassified(row, code, nanos);
-        }
+        self.batches.iter().for_each(|batches| batches.reclassified(row, code, nanos));
     }
 
     /// Reports that an attempt has failed and is retried.
@@ -110,24 +106,16 @@ impl Observers {
 
     /// Reports the end of a connection attempt.
     pub(crate) fn dialled(&self, is_connected: bool) {
-        if let Some(batches) = &self.batches {
-            batches.dialled(is_connected);
-        }
+        self.batches.iter().for_each(|batches| batches.dialled(is_connected));
     }
 
     pub(crate) fn late_reply(&self) {
-        if let Some(batches) = &self.batches {
-            batches.late_reply();
-        }
-        if let Some(observer) = &self.observer {
-            observer.late_reply();
-        }
+        self.batches.iter().for_each(|batches| batches.late_reply());
+        self.observer.iter().for_each(|observer| observer.late_reply());
     }
 
     pub(crate) fn unserved(&self) {
-        if let Some(batches) = &self.batches {
-            batches.unserved();
-        }
+        self.batches.iter().for_each(|batches| batches.unserved());
     }
 }
 

@@ -150,10 +150,9 @@ impl Clone for FormatOptions {
         Self {
             nesting: self.nesting,
             length_max: self.length_max,
-            memory: AtomicUsize::new(0),
-            withheld: AtomicUsize::new(0),
             #[cfg(feature = "json")]
             types: self.types.clone(),
+            ..Self::default()
         }
     }
 }

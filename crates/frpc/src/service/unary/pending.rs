@@ -314,12 +314,12 @@ pub(super) fn put_reply<B: EncodeBody>(
     (writing, is_layered): (Writing<'_>, bool),
 ) {
     match reply {
-        Err(status) if status.is_rejection() => body::put_refusal(outbox, id, operation, status, style),
-        // Middleware failed the call without calling the handler, so the call has not run.
+        // The second case: middleware failed the call without calling the handler, so the call has not run.
         Err(status)
-            if is_layered
-                && !status.may_have_run()
-                && matches!(status.code(), Code::Unauthenticated | Code::PermissionDenied) =>
+            if status.is_rejection()
+                || is_layered
+                    && !status.may_have_run()
+                    && matches!(status.code(), Code::Unauthenticated | Code::PermissionDenied) =>
         {
             body::put_refusal(outbox, id, operation, status, style);
         }
