@@ -246,17 +246,21 @@ impl ClientSession {
                 Err(error) => return Routed::close(format!("{NO_BROKER}: invalid topic: {error}")),
             }
         }
-        if id.0 != 0 && self.member.as_ref().is_none_or(|(member, _)| *member != id) {
-            self.member = Some((id, shared.inbox(id.0).into_iter().collect()));
-        }
         let Route { topic, inboxes, next } = &mut self.routes[self.last];
         let mut offset = 0;
-        if *next != 0 && id.0 == 0 {
-            offset = *next;
-            *next = next.saturating_add(1);
-        }
-        let inboxes = &*inboxes;
-        let inboxes = self.member.as_ref().filter(|_| id.0 != 0).map_or(inboxes, |(_, inboxes)| inboxes);
+        let inboxes = if id.0 == 0 {
+            if *next != 0 {
+                offset = *next;
+                *next = next.saturating_add(1);
+            }
+            &*inboxes
+        } else {
+            let (member, inboxes) = self.member.get_or_insert_with(|| (PacketId(0), Inboxes::default()));
+            if *member != id {
+                (*member, *inboxes) = (id, shared.inbox(id.0).into_iter().collect());
+            }
+            inboxes
+        };
         // There is no inbox if the subscription has just been dropped.
         if inboxes.is_empty() {
             return Routed::Continue;
@@ -394,8 +398,9 @@ impl ClientSession {
 }
 
 /// Returns whether two lists contain the same inboxes. Different topics often have the same subscriptions.
-fn is_same(one: &[Arc<Inbox>], other: &[Arc<Inbox>]) -> bool {
-    one.len() == other.len() && one.iter().zip(other.iter()).all(|(one, other)| Arc::ptr_eq(one, other))
+fn is_same(one: &Inboxes, other: &Inboxes) -> bool {
+    let has_same = || one.len() == other.len() && one.iter().zip(&**other).all(|(one, other)| Arc::ptr_eq(one, other));
+    Arc::ptr_eq(one, other) || has_same()
 }
 
 #[cfg(test)]
