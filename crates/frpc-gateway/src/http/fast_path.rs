@@ -274,10 +274,7 @@ impl<'a> FastPath<'a> {
         let mut headers = [const { MaybeUninit::uninit() }; FIELDS_MAX];
         let head = match Head::parse(&bytes, &mut headers) {
             Ok(head) => head,
-            Err(malformed) => {
-                written::put(&mut self.output, &malformed.answer(), ResponseOptions::last(), true);
-                return Ok(NextAction::Close);
-            }
+            Err(malformed) => return Ok(self.malformed(malformed)),
         };
         let known = KnownFields::of(head.fields.iter().map(|field| (field.name, field.value)));
         let Some((length, is_last)) = is_simple(&head, &known) else {
@@ -375,6 +372,11 @@ impl<'a> FastPath<'a> {
     fn unread(&mut self, mut head: BytesMut) -> BytesMut {
         head.unsplit(std::mem::take(&mut self.input));
         head
+    }
+
+    fn malformed(&mut self, malformed: Malformed) -> NextAction {
+        written::put(&mut self.output, &malformed.answer(), ResponseOptions::last(), true);
+        NextAction::Close
     }
 
     /// Reads the request body. Returns the next action instead if the body is too long or cannot be received.
