@@ -54,10 +54,11 @@ use opentelemetry_sdk::trace::{SdkTracerProvider, SpanData, SpanExporter};
 use std::hint::black_box;
 use std::net::SocketAddr;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::sync::mpsc;
+use tokio::sync::{Barrier, mpsc};
 use tokio::task::JoinSet;
 
 /// The measured cases, and the number of calls of the shorter run.
@@ -541,6 +542,10 @@ async fn frames(in_flight: u16, calls: u64) -> Result<(), BoxError> {
     Ok(())
 }
 
+/// Number of messages that are published before all subscribers have read them. They fit into one read of each
+/// connection, because the cost would otherwise depend on how far subscribers fall behind.
+const ROUND: u64 = 500;
+
 /// Messages through a broker, each to `subscribers` subscribers.
 async fn published(messages: u64, subscribers: usize, history: Option<History>) -> Result<(), BoxError> {
     let broker = history.into_iter().fold(Broker::builder(), |broker, history| broker.history("topic", history));
@@ -549,15 +554,20 @@ async fn published(messages: u64, subscribers: usize, history: Option<History>) 
     let address = server.local_addr();
     tokio::spawn(server.serve());
     let mut readers = JoinSet::new();
+    let round = Arc::new(Barrier::new(subscribers + 1));
     for _ in 0..subscribers {
         let client = pubsub::Client::connect_with(frisbee::Client::builder().config(untimed()), address).await?;
         let mut subscription = match history {
             Some(_) => client.subscribe_from("topic", Start::Now).await?,
             None => client.subscribe("topic").await?,
         };
+        let round = round.clone();
         readers.spawn(async move {
-            for _ in 0..messages {
+            for message in 1..=messages {
                 subscription.recv().await?;
+                if message.is_multiple_of(ROUND) {
+                    round.wait().await;
+                }
             }
             Ok::<_, BoxError>(())
         });
@@ -565,8 +575,11 @@ async fn published(messages: u64, subscribers: usize, history: Option<History>) 
     let publisher = pubsub::Client::connect_with(frisbee::Client::builder().config(untimed()), address)
         .await?
         .publisher("topic")?;
-    for _ in 0..messages {
+    for message in 1..=messages {
         publisher.publish(Bytes::from_static(&[b'x'; 32])).await?;
+        if message.is_multiple_of(ROUND) {
+            round.wait().await;
+        }
     }
     while let Some(read) = readers.join_next().await {
         read??;
