@@ -81,7 +81,8 @@ pub struct ClientSession {
     /// Index of the route that was used last. The next message is likely to use it too.
     last: usize,
     /// Queue group subscription that received the last message, with its inbox. Cached for the next message.
-    member: Option<(PacketId, Inboxes)>,
+    /// The id is 0 if there is none.
+    member: (PacketId, Inboxes),
     /// Positions of topics that have no cached route.
     stream: Stream,
     /// Whether topic positions were discarded because the peer sent too many topics.
@@ -255,7 +256,7 @@ impl ClientSession {
             }
             &*inboxes
         } else {
-            let (member, inboxes) = self.member.get_or_insert_with(|| (PacketId(0), Inboxes::default()));
+            let (member, inboxes) = &mut self.member;
             if *member != id {
                 (*member, *inboxes) = (id, shared.inbox(id.0).into_iter().collect());
             }
@@ -393,7 +394,7 @@ impl ClientSession {
             }
         }
         self.last = 0;
-        self.member = None;
+        self.member = Default::default();
     }
 }
 

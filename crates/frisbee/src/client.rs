@@ -597,8 +597,7 @@ fn address_defect(address: &str) -> Option<&'static str> {
             _ => None,
         };
     }
-    // The search for a byte skips the slower one for a string, because an address rarely has a slash.
-    if address.contains('/') && address.contains("://") {
+    if address.contains("://") {
         return Some("an address must be host:port, without a scheme");
     }
     match address.rsplit_once(':') {

@@ -63,7 +63,7 @@ impl Metadata {
     /// # Errors
     /// If the key or the text has invalid characters, the key ends in `-bin`, or a limit is exceeded.
     pub fn insert(&mut self, key: impl AsRef<str>, text: impl AsRef<str>) -> Result<(), MetadataError> {
-        self.put(key.as_ref(), text.as_ref().as_bytes(), false, true)
+        self.enter(key_of(key.as_ref(), false)?, text.as_ref().as_bytes(), true)
     }
 
     /// Appends a text value to the values of a key.
@@ -81,7 +81,7 @@ impl Metadata {
     /// # Errors
     /// Like [`insert`](Self::insert).
     pub fn append(&mut self, key: impl AsRef<str>, text: impl AsRef<str>) -> Result<(), MetadataError> {
-        self.put(key.as_ref(), text.as_ref().as_bytes(), false, false)
+        self.add(key_of(key.as_ref(), false)?, text.as_ref().as_bytes())
     }
 
     /// Appends a binary value to a key, which must end in `-bin`.
@@ -89,7 +89,7 @@ impl Metadata {
     /// # Errors
     /// Like [`insert_bin`](Self::insert_bin).
     pub fn append_bin(&mut self, key: impl AsRef<str>, value: impl AsRef<[u8]>) -> Result<(), MetadataError> {
-        self.put(key.as_ref(), value.as_ref(), true, false)
+        self.add(key_of(key.as_ref(), true)?, value.as_ref())
     }
 
     /// Sets the binary value of a key, which must end in `-bin`, replacing all its previous values.
@@ -97,7 +97,7 @@ impl Metadata {
     /// # Errors
     /// If the key has invalid characters, does not end in `-bin`, or a limit is exceeded.
     pub fn insert_bin(&mut self, key: impl AsRef<str>, value: impl AsRef<[u8]>) -> Result<(), MetadataError> {
-        self.put(key.as_ref(), value.as_ref(), true, true)
+        self.enter(key_of(key.as_ref(), true)?, value.as_ref(), true)
     }
 
     /// Returns the first text value of a key, or `None` if the key has none.
@@ -174,13 +174,6 @@ impl Metadata {
 
     fn find(&self, key: &str) -> Option<&[u8]> {
         self.0.find(key.as_bytes()).map(|entry| entry.value)
-    }
-
-    fn put(&mut self, key: &str, value: &[u8], binary: bool, replaces: bool) -> Result<(), MetadataError> {
-        if is_binary(key.as_bytes()) != binary {
-            return Err(MetadataError::Kind(key.to_owned()));
-        }
-        self.enter(key.as_bytes(), value, replaces)
     }
 
     /// Appends a value to a key. The value is binary if the key ends in `-bin` and text otherwise.
@@ -290,6 +283,15 @@ fn unprintable<const COUNT: usize>(bytes: &[u8; COUNT]) -> [u8; COUNT] {
 
 fn is_zero(bytes: [u8; LANES]) -> bool {
     u128::from_ne_bytes(bytes) == 0
+}
+
+/// Returns a key as bytes. Fails unless it is the key of a binary or a text value, as required.
+fn key_of(key: &str, is_of_binary: bool) -> Result<&[u8], MetadataError> {
+    if is_binary(key.as_bytes()) == is_of_binary {
+        Ok(key.as_bytes())
+    } else {
+        Err(MetadataError::Kind(key.to_owned()))
+    }
 }
 
 fn is_binary(key: &[u8]) -> bool {

@@ -80,12 +80,16 @@ impl Observers {
 
     /// Reports `calls` completed calls of a method that each took `nanos` nanoseconds.
     pub(crate) fn ended(&self, row: u32, code: Code, calls: u64, nanos: u64) {
-        self.batches.iter().for_each(|batches| batches.ended(row, code, calls, nanos));
+        if let Some(batches) = &self.batches {
+            batches.ended(row, code, calls, nanos);
+        }
     }
 
     /// Corrects the status code of a call that was reported as successful.
     pub(crate) fn reclassified(&self, row: u32, code: Code, nanos: u64) {
-        self.batches.iter().for_each(|batches| batches.reclassified(row, code, nanos));
+        if let Some(batches) = &self.batches {
+            batches.reclassified(row, code, nanos);
+        }
     }
 
     /// Reports that an attempt has failed and is retried.
@@ -106,16 +110,24 @@ impl Observers {
 
     /// Reports the end of a connection attempt.
     pub(crate) fn dialled(&self, is_connected: bool) {
-        self.batches.iter().for_each(|batches| batches.dialled(is_connected));
+        if let Some(batches) = &self.batches {
+            batches.dialled(is_connected);
+        }
     }
 
     pub(crate) fn late_reply(&self) {
-        self.batches.iter().for_each(|batches| batches.late_reply());
-        self.observer.iter().for_each(|observer| observer.late_reply());
+        if let Some(batches) = &self.batches {
+            batches.late_reply();
+        }
+        if let Some(observer) = &self.observer {
+            observer.late_reply();
+        }
     }
 
     pub(crate) fn unserved(&self) {
-        self.batches.iter().for_each(|batches| batches.unserved());
+        if let Some(batches) = &self.batches {
+            batches.unserved();
+        }
     }
 }
 

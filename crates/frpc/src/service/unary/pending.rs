@@ -313,14 +313,12 @@ pub(super) fn put_reply<B: EncodeBody>(
     report: Option<Report>,
     (writing, is_layered): (Writing<'_>, bool),
 ) {
+    // Whether middleware failed the call without calling the handler.
+    let is_denied = |status: &Status| {
+        is_layered && !status.may_have_run() && matches!(status.code(), Code::Unauthenticated | Code::PermissionDenied)
+    };
     match reply {
-        // The second case: middleware failed the call without calling the handler, so the call has not run.
-        Err(status)
-            if status.is_rejection()
-                || is_layered
-                    && !status.may_have_run()
-                    && matches!(status.code(), Code::Unauthenticated | Code::PermissionDenied) =>
-        {
+        Err(status) if status.is_rejection() || is_denied(status) => {
             body::put_refusal(outbox, id, operation, status, style);
         }
         reply => body::put_reply(outbox, id, operation, reply, style, writing, report),
