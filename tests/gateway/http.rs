@@ -562,7 +562,8 @@ async fn times_beyond_clock_end_no_connection() {
 async fn http_connection_beyond_memory_is_closed() {
     const CALL: &str = "POST /interop.Interop/Add HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
         content-length: 2\r\n\r\n{}";
-    // A single client may use three quarters of the memory. Each HTTP/1.1 connection is charged 16 KiB.
+    // A single client may use three quarters of this memory, 24 KiB. That is enough for one HTTP/1.1 connection, which
+    // is charged 16 KiB.
     let gateway = Gateway::new().http(Http::new().connect());
     let server = server(gateway, |builder| builder.connection_memory_max(32 * 1024));
     let mut first = Client::new(&server);

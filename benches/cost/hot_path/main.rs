@@ -542,8 +542,8 @@ async fn frames(in_flight: u16, calls: u64) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Number of messages that are published before all subscribers have read them. They fit into one read of each
-/// connection, because the cost would otherwise depend on how far subscribers fall behind.
+/// Number of messages per round. The publisher starts a round when every subscriber has read the previous one, because
+/// a message costs more if its subscriber lags behind. A round is short enough for a single read of a connection.
 const ROUND: u64 = 500;
 
 /// Messages through a broker, each to `subscribers` subscribers.

@@ -262,7 +262,7 @@ pub(crate) fn put_metadata(metadata: &mut Metadata, key: &str, value: &[u8]) -> 
     metadata.insert(key, value).map_err(|error| wrong(&error))
 }
 
-/// Like [`guarded`], but also stores the result of `run` at `to`, like [`put`].
+/// Calls `run` like [`guarded`] and stores its result at `to` like [`put`].
 ///
 /// # Safety
 /// `error` is null or valid for a write, and so is `to`.

@@ -32,9 +32,8 @@ const enum Decision {
 }
 
 /**
- * Maximum delay in milliseconds before a hand-off is requested again because the server was busy. It may still have to
- * clean up after calls that have ended. The delay starts at a millisecond and doubles, so that a request fails after a
- * second.
+ * Maximum delay in milliseconds before a hand-off is requested again. A server that is still releasing ended calls
+ * rejects the request as busy. The delay starts at 1 ms and doubles, so that the request fails after about a second.
  */
 const BUSY_MAX = 1000;
 

@@ -323,7 +323,7 @@ impl Connection {
     /// Prepares a write of [`transmit`](Self::transmit). Appends fragments of long packets, if the peer accepts
     /// fragments.
     ///
-    /// Call [`handle_written`](Self::handle_written) with the result of the write before queueing other packets.
+    /// After the write, call [`handle_written`](Self::handle_written) before queueing other packets.
     pub fn stage(&mut self) {
         let operations = self.decoder.operations.clone();
         self.transmit().stage(|operation| operations.as_ref().is_some_and(|all| all.has_call(operation)));

@@ -62,9 +62,11 @@ pub fn memory_pool() -> &'static dyn MemoryPool {
     &POOL
 }
 
-/// Copies bytes to reference-counted memory, for sharing between connections. The memory of a long copy comes from the
-/// pool and returns to it when the last reference is dropped. The pool keeps at most 32 MiB. Memory that was unused for
-/// 10 s is freed by the timers of frisbee connections, and when other memory returns to the pool.
+/// Copies bytes to reference-counted memory, for sharing between connections.
+///
+/// The memory of a long copy comes from a pool and returns to it when the last reference is dropped. The pool keeps at
+/// most 32 MiB. It frees buffers that have been unused for 10 s, but checks for them only while frisbee connections are
+/// open and when another buffer is returned.
 pub fn copy_to_share(bytes: &[u8]) -> Bytes {
     if bytes.len() < BodyMemory::POOLED_MIN {
         return Bytes::copy_from_slice(bytes);

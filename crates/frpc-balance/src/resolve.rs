@@ -152,7 +152,7 @@ impl Resolver for WatchResolver {
 
 type Answering<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<Endpoint>>> + Send + 'a>>;
 
-/// A resolver as a trait object, which `Resolver` itself does not support.
+/// Dyn-compatible version of [`Resolver`], whose `next` is an async function.
 pub(crate) trait AnyResolver: Send {
     fn next(&mut self) -> Answering<'_>;
 

@@ -29,8 +29,8 @@ pub(crate) fn check_growth(context: &AdapterContext, before: usize, bytes: usize
     Err(overloaded())
 }
 
-/// Memory in bytes that is charged for an idle connection, in addition to the 4 KiB of every connection. The test
-/// `idle_connections_are_charged` compares it with the memory that is allocated.
+/// Number of bytes that a connection of a protocol is charged while it is idle, in addition to the 4 KiB that every
+/// connection is charged. The test `idle_connections_are_charged` compares it with the allocated memory.
 #[derive(Clone, Copy)]
 pub(crate) struct IdleMemory(usize);
 
@@ -102,6 +102,7 @@ impl Charge {
         steps > before
     }
 
+    /// Sets the charge to a number of steps. Not inlined, because the number rarely changes.
     #[inline(never)]
     fn set_steps(&mut self, context: &AdapterContext, steps: usize) {
         match &mut self.0 {

@@ -48,7 +48,7 @@ pub(crate) fn refuse_trailers(frame: &Frame<Bytes>) -> Result<(), Status> {
 }
 
 impl Inbound {
-    /// Also returns a flag that is set once the body has been read to its end.
+    /// Wraps the body of an HTTP/1 request. Also returns a flag that is set when the body has been read to its end.
     pub(crate) fn http1(body: Incoming) -> (Self, Arc<AtomicBool>) {
         let is_over = Arc::new(AtomicBool::new(body.is_end_stream()));
         (Self::Http1(body, is_over.clone()), is_over)

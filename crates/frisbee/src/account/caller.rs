@@ -131,8 +131,8 @@ impl Drop for Admission {
     }
 }
 
-/// Memory charge for an adapter connection itself, released when dropped; see
-/// [`AdapterContext::charge_connection`](crate::AdapterContext::charge_connection).
+/// Memory charge for a connection that an adapter serves; see
+/// [`AdapterContext::charge_connection`](crate::AdapterContext::charge_connection). Released when dropped.
 #[must_use = "the charge ends when this is dropped"]
 pub struct ConnectionCharge {
     caller: Arc<Caller>,

@@ -415,7 +415,7 @@ impl ServerEstimate {
         // `eject` takes the lock itself.
         drop(state);
         let is_unusual = took >= LATE_LEAST.max(usual.saturating_mul(LATE_TIMES));
-        // A doubted server was late again, because this was a probe call.
+        // An ejected server receives only probe calls, so this one was late too.
         if end == MeasuredEnd::Late && (is_unusual || self.is_doubted()) {
             self.eject(SILENCE);
         }

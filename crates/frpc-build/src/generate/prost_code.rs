@@ -226,7 +226,7 @@ pub(crate) fn generics(ty: &Type) -> Vec<&Type> {
     types.collect()
 }
 
-/// Returns the items of a module.
+/// Returns the items of an inline module.
 pub(crate) fn items_of(module: &mut ItemMod) -> &mut [Item] {
     module.content.as_mut().map_or(&mut [], |(_, items)| items)
 }

@@ -271,8 +271,10 @@ impl Service {
         self.call(route, parts, known, metadata, body).await.unwrap_or_else(respond)
     }
 
-    /// Makes the call of a request that was routed. Fails with the response to an invalid body or query, or with one
-    /// that says that memory is short.
+    /// Makes the call of a request that was routed.
+    ///
+    /// # Errors
+    /// The response to send if the body or the query is invalid, or if there is no memory for the reply.
     async fn call(
         &self,
         route: Route,

@@ -83,7 +83,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Calls `member` for each member of a JSON object. The text must be valid JSON.
+/// Calls `member` with the name and the value, as JSON text, of each member of a JSON object. Expects valid JSON.
 pub(crate) fn members<'a>(
     object: &'a str,
     mut member: impl FnMut(&str, &'a str) -> Result<(), DecodeError>,

@@ -50,7 +50,7 @@ pub(super) trait MessageHandler {
     /// Rejects new calls.
     fn stop(&mut self) {}
 
-    /// Releases the memory charge of replies that were queued in `sending`. Called after `sending` has been charged for
+    /// Releases the memory charge of the replies that were moved to `sending`. Called when `sending` is charged for
     /// them.
     fn output_charged(&mut self) {}
 }

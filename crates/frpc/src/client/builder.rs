@@ -523,6 +523,7 @@ impl ChannelBuilder {
         })
     }
 
+    /// Creates a channel whose connections `dialler` makes. Also returns its connections.
     fn channel_by(mut self, dialler: Dialler) -> Result<(Channel, Arc<Links>), Error> {
         let offer = self.offer()?;
         let links = Arc::new(Links::by(self.factory(&offer), dialler, None));

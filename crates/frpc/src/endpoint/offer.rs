@@ -53,7 +53,7 @@ type Hook = Arc<dyn Fn(&Connection) + Send + Sync>;
 
 /// Services and mounted routers that a server or client offers on each of its connections.
 pub(crate) struct ServiceOffer {
-    /// Operations, calls and HELLO items of both sides of a connection.
+    /// Operations, calls and HELLO items to declare, whether this end dials or accepts.
     pub(crate) declaration: Declaration,
     pub(crate) table: Table,
     pub(crate) mounts: Mounts,

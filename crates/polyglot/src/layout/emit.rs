@@ -61,7 +61,7 @@ fn steps<'a>(items: &'a [Item], slots: &[Item], routes: &[&'a [Edge]]) -> Vec<St
     steps
 }
 
-/// Returns the type index of a field's message, or `None` if the field contains no messages.
+/// Returns the index of a field's message type, or `None` if the field has another type.
 fn message_of(field: &Field) -> Option<u32> {
     match field.of {
         Type::Message(node) => Some(node),

@@ -13,8 +13,8 @@ use frpc::{AdapterContext, Code, Response, Status};
 /// Space in bytes for the parts of a reply other than its id and body.
 const RESERVED_LEAST: usize = 1024;
 
-/// Reserves space for a reply with a body of `length` bytes. A large buffer grows by an eighth rather than doubling,
-/// because its capacity is charged to the client.
+/// Reserves space in `out` for a reply with a body of `length` bytes. For long replies, the buffer grows by an eighth
+/// rather than doubling, because its whole capacity is charged to the client.
 fn reserve(out: &mut Vec<u8>, length: usize) {
     if length >= CHARGED_MIN && out.capacity() - out.len() < length + RESERVED_LEAST {
         out.reserve_exact((length + RESERVED_LEAST).max(out.len() / 8));

@@ -116,10 +116,10 @@ impl Reply {
     }
 }
 
-/// Wakes a task that waits, if there is one.
-fn wake(waiting: &mut Option<Waker>) {
-    if let Some(task) = waiting.take() {
-        task.wake();
+/// Takes and wakes a waker, if there is one.
+fn wake(waker: &mut Option<Waker>) {
+    if let Some(waker) = waker.take() {
+        waker.wake();
     }
 }
 
