@@ -3,10 +3,7 @@
 
 use frpc::{Request, Response, ResponseStream, Server, Status, Streaming};
 use frpc_gateway::{Gateway, Mcp, ServeGateway as _};
-use samples::tools::{Count, Name, Node, Tools, ToolsServer};
-
-/// Minimum number of messages that the test stream sends.
-const LEAST: u32 = 3;
+use samples::tools::{Clock, ClockServer, Count, Name, Node, Tools, ToolsServer};
 
 struct Suite;
 
@@ -28,8 +25,7 @@ impl Tools for Suite {
     }
 
     async fn count(&self, request: Request<Count>) -> Result<Response<ResponseStream<Count>>, Status> {
-        let last = request.get_ref().number.max(LEAST);
-        Ok(Response::new(ResponseStream::new(frpc::iter((1..=last).map(|number| Ok(Count { number }))))))
+        Ok(count_to(request.get_ref().number))
     }
 
     async fn text(&self, _: Request<()>) -> Result<Response<String>, Status> {
@@ -45,6 +41,16 @@ impl Tools for Suite {
     }
 }
 
+impl Clock for Suite {
+    async fn tick(&self, _: Request<()>) -> Result<Response<ResponseStream<Count>>, Status> {
+        Ok(count_to(3))
+    }
+}
+
+fn count_to(last: u32) -> Response<ResponseStream<Count>> {
+    Response::new(ResponseStream::new(frpc::iter((1..=last).map(|number| Ok(Count { number })))))
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let address = std::env::args().nth(1).ok_or("usage: mcp_suite ADDRESS")?;
@@ -52,11 +58,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mcp = Mcp::new()
         .method_as("tools.Tools/Text", "test_simple_text")
         .method_as("tools.Tools/Fail", "test_error_handling")
-        .method_as("tools.Tools/Count", "test_tool_with_progress")
+        .method_as("tools.Clock/Tick", "test_tool_with_progress")
         .service("tools.Tools");
     let http = frpc_gateway::Http::new().origin(origin);
     let gateway = Gateway::new().http(http).mcp(mcp);
-    let server = Server::builder().add_service(ToolsServer::new(Suite)).gateway(gateway).bind(address).await?;
+    let builder = Server::builder().add_service(ToolsServer::new(Suite)).add_service(ClockServer::new(Suite));
+    let server = builder.gateway(gateway).bind(address).await?;
     server.serve().await?;
     Ok(())
 }

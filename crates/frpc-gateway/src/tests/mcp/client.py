@@ -29,11 +29,11 @@ async def check(server, mode):
         async def progress(count, total, message):
             seen.append(count)
 
-        counted = await client.call_tool("test_tool_with_progress", {"number": 5}, progress_callback=progress)
+        counted = await client.call_tool("tools_Tools_Count", {"number": 5}, progress_callback=progress)
         assert [item["number"] for item in counted.structured_content["items"]] == [1, 2, 3, 4, 5], counted
         assert seen == [1, 2, 3, 4, 5], seen
 
-        failed = await client.call_tool("test_error_handling", {})
+        failed = await client.call_tool("test_error_handling", {"name": "Ada"})
         assert failed.is_error and failed.content[0].text.startswith("FAILED_PRECONDITION"), failed
         wrong = await client.call_tool("tools_Tools_Put", {"name": 7})
         assert wrong.is_error and wrong.content[0].text.startswith("INVALID_ARGUMENT"), wrong
@@ -45,7 +45,7 @@ async def check(server, mode):
 
         # The call times out, and the connection still serves calls.
         try:
-            await client.call_tool("tools_Tools_Wait", {}, read_timeout_seconds=0.2)
+            await client.call_tool("tools_Tools_Wait", {"name": "Ada"}, read_timeout_seconds=0.2)
             raise AssertionError("a call that waits has ended")
         except (MCPError, TimeoutError):
             pass
