@@ -337,15 +337,39 @@ fn connect_end(outcome: Result<(), &Status>, trailers: &Metadata) -> Vec<u8> {
         fields.extend(fields::fields(status.metadata(), ""));
     }
     if !fields.is_empty() {
+        // A stable sort, because the values of a key are ordered.
+        fields.sort_by(|(one, _), (other, _)| one.cmp(other));
         out.extend_from_slice(if outcome.is_err() { b",\"metadata\":{" } else { b"\"metadata\":{" });
-        put_list(&mut out, &fields, |out, (name, value)| {
-            put_text(out, name);
+        put_list(&mut out, fields.chunk_by(|(one, _), (other, _)| one == other), |out, values| {
+            if let [(name, _), ..] = values {
+                put_text(out, name);
+            }
             out.extend_from_slice(b":[");
-            put_text(out, value);
+            put_list(out, values, |out, (_, value)| put_text(out, value));
             out.push(b']');
         });
         out.push(b'}');
     }
     out.push(b'}');
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_one_key_form_one_array() {
+        let mut metadata = Metadata::new();
+        for value in [b"a", b"b"] {
+            metadata.append_bin("raw-bin", value).expect("metadata entry should be valid");
+        }
+        metadata.insert("tenant", "blue").expect("metadata entry should be valid");
+        let end = connect_end(Ok(()), &metadata);
+        assert_eq!(String::from_utf8_lossy(&end), r#"{"metadata":{"raw-bin":["YQ","Yg"],"tenant":["blue"]}}"#);
+        let end = connect_end(Err(&Status::aborted("").with_metadata(metadata.clone())), &metadata);
+        let expected =
+            r#"{"error":{"code":"aborted"},"metadata":{"raw-bin":["YQ","Yg","YQ","Yg"],"tenant":["blue","blue"]}}"#;
+        assert_eq!(String::from_utf8_lossy(&end), expected);
+    }
 }
