@@ -249,6 +249,11 @@ impl EncodedReplies {
         Poll::Ready(())
     }
 
+    /// Returns whether the rest of the body is already in memory, so that the handler is no longer needed.
+    pub(crate) fn is_buffered(&self) -> bool {
+        !matches!(self.responses, Responses::Many(_))
+    }
+
     /// Returns whether the whole body was produced, including trailers.
     pub(crate) fn is_over(&self) -> bool {
         self.has_ended && self.last.is_none()

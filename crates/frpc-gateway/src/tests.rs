@@ -4,6 +4,8 @@
 mod connections;
 #[cfg(feature = "forward")]
 mod forward;
+#[cfg(feature = "http")]
+mod http2;
 #[cfg(feature = "ion")]
 mod ion;
 #[cfg(feature = "mcp")]

@@ -27,7 +27,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
-use stream::ServedStream;
+use stream::{COPIED_MAX, ServedStream};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::timeout;
 
@@ -388,6 +388,14 @@ impl<'a> Driver<'a> {
     fn set_charge(&mut self) {
         let bytes = self.memory() + self.input.len();
         self.charge.set(self.context, if bytes < CHARGED_MIN { 0 } else { bytes.next_multiple_of(CHARGE_STEP) });
+    }
+
+    /// Updates the memory charge after a response of `length` bytes was queued, if it is long. Otherwise, the responses
+    /// to all requests of one read could exceed the memory limit before they are charged.
+    fn charge_long(&mut self, length: usize) {
+        if length >= COPIED_MAX {
+            self.set_charge();
+        }
     }
 
     /// Returns the time of the connection's next timeout.

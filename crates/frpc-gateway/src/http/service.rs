@@ -64,6 +64,16 @@ impl Reply {
         }
     }
 
+    /// Returns whether the rest of the response body is already in memory.
+    pub(crate) fn is_buffered(&self) -> bool {
+        match self {
+            Self::Whole(_) => true,
+            Self::Stream(replies) => replies.is_buffered(),
+            #[cfg(feature = "mcp")]
+            Self::Events(_) => false,
+        }
+    }
+
     pub(crate) fn is_over(&self) -> bool {
         match self {
             Self::Whole(bytes) => bytes.is_empty(),

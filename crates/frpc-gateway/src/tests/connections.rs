@@ -16,16 +16,16 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
 /// Maximum time to wait for an event.
-const TIMEOUT: Duration = Duration::from_secs(60);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
 
 const IDLE: Duration = Duration::from_secs(5);
 
 /// Length of a long greeting.
-const LONG: usize = 100_000;
+pub(super) const LONG: usize = 100_000;
 
 /// A greeter. Names that start with `wait` wait for a permit, and names that end with `long` get a long greeting.
 #[derive(Clone)]
-struct Host {
+pub(super) struct Host {
     began: Arc<Semaphore>,
     released: Arc<Semaphore>,
     /// Semaphore that gets one permit for each stream that has ended.
@@ -74,7 +74,7 @@ impl Greeter for Host {
 
 impl Host {
     /// Returns a greeter and a builder of its server.
-    fn served() -> (Self, ServerBuilder) {
+    pub(super) fn served() -> (Self, ServerBuilder) {
         let [began, released, ended] = [(); 3].map(|()| Arc::new(Semaphore::new(0)));
         let host = Self { began, released, ended };
         let gateway = Gateway::new().json_rpc().http(Http::new().connect().grpc()).web_socket().idle_timeout(IDLE);
@@ -83,13 +83,13 @@ impl Host {
     }
 
     /// Like [`served`](Self::served), but without a socket.
-    fn in_memory() -> (Self, Acceptor) {
+    pub(super) fn in_memory() -> (Self, Acceptor) {
         let (host, builder) = Self::served();
         (host, builder.build().expect("server settings should be valid"))
     }
 
     /// Waits until a handler has begun.
-    async fn begins(&self) {
+    pub(super) async fn begins(&self) {
         timeout(TIMEOUT, self.began.acquire())
             .await
             .expect("handler should begin within the timeout")
@@ -98,7 +98,7 @@ impl Host {
     }
 }
 
-fn dial(server: &Acceptor) -> DuplexStream {
+pub(super) fn dial(server: &Acceptor) -> DuplexStream {
     let (here, there) = frpc::memory();
     let server = server.clone();
     tokio::spawn(async move { server.serve_connection(there).await });
@@ -218,13 +218,13 @@ async fn stopping_server_answers_received_hyper_request() {
 }
 
 /// An HTTP/2 client that works frame by frame.
-struct Http2<T> {
+pub(super) struct Http2<T> {
     reader: BufReader<ReadHalf<T>>,
     writer: WriteHalf<T>,
 }
 
-const DATA: u8 = 0;
-const HEADERS: u8 = 1;
+pub(super) const DATA: u8 = 0;
+pub(super) const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
 const PING: u8 = 6;
@@ -232,7 +232,7 @@ const GOAWAY: u8 = 7;
 const WINDOW_UPDATE: u8 = 8;
 
 /// Encodes the head of a call of `Greet` with entries of the static table.
-fn head(content_type: &str) -> Vec<u8> {
+pub(super) fn head(content_type: &str) -> Vec<u8> {
     let mut head = vec![0x83, 0x86];
     for (name, value) in [(4, "/greet.Greeter/Greet"), (1, "localhost"), (31, content_type)] {
         head.extend_from_slice(&[
@@ -246,7 +246,7 @@ fn head(content_type: &str) -> Vec<u8> {
 
 impl<T: AsyncRead + AsyncWrite> Http2<T> {
     /// Creates a client with this initial stream window.
-    async fn connect(io: T, window: u32) -> Self {
+    pub(super) async fn connect(io: T, window: u32) -> Self {
         let (reader, writer) = tokio::io::split(io);
         let mut client = Self { reader: BufReader::new(reader), writer };
         client
@@ -264,10 +264,13 @@ impl<T: AsyncRead + AsyncWrite> Http2<T> {
     }
 
     /// Sends a frame. Failures become visible when the next frame is received.
-    async fn send(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
+    pub(super) async fn send(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
         let length = u32::try_from(payload.len()).expect("payload length should fit in u32").to_be_bytes();
-        let frame = [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat();
-        let _ = self.writer.write_all(&frame).await;
+        self.write(&[&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()).await;
+    }
+
+    pub(super) async fn write(&mut self, frames: &[u8]) {
+        let _ = self.writer.write_all(frames).await;
     }
 
     /// Calls `Greet` on the first stream.
@@ -301,7 +304,7 @@ impl<T: AsyncRead + AsyncWrite> Http2<T> {
     }
 
     /// Returns the type and payload of the next frame, or `None` at the end. Replies to PING.
-    async fn frame(&mut self) -> Option<(u8, Vec<u8>)> {
+    pub(super) async fn frame(&mut self) -> Option<(u8, Vec<u8>)> {
         let mut head = [0; 9];
         let read = timeout(10 * TIMEOUT, self.reader.read_exact(&mut head))
             .await

@@ -303,7 +303,7 @@ impl<'a> Driver<'a> {
         let Self { context, http2, callees, mailbox, ok, .. } = self;
         let Some(Callee { slot, heads: [identity, gzip], .. }) = callees.get_mut(options.callee) else { return };
         let head = if options.accepted == Compression::Gzip { gzip } else { identity };
-        let mut unsent = None;
+        let (mut unsent, mut length) = (None, 0);
         // This fails only for a closed stream, which has no state here.
         let _ = http2.reply(key, head, ok, |out| {
             let start = out.len();
@@ -312,7 +312,7 @@ impl<'a> Driver<'a> {
                 let mailbox = mailbox.clone();
                 move |result, hold| mailbox.send(StreamEvent::Done(key, result, hold))
             });
-            let length = out.len() - start - PREFIX;
+            length = out.len() - start - PREFIX;
             match called {
                 AdapterCall::Ready(Ok(response)) => {
                     let has_fields =
@@ -332,7 +332,7 @@ impl<'a> Driver<'a> {
             false
         });
         match unsent {
-            None => {}
+            None => self.charge_long(length),
             Some(Ok(result)) => self.answer_call(key, options, result),
             Some(Err(task)) => self.streams.insert(key, StreamState::Called(task, options)),
         }
@@ -368,6 +368,7 @@ impl<'a> Driver<'a> {
         if sent == Ok(false) {
             self.refuse(key, options.protocol, Status::resource_exhausted("the message exceeds 2^32 - 1 bytes"));
         }
+        self.charge_long(response.get_ref().len());
     }
 
     /// Rejects a malformed request, and charges it to the client unless there was no memory for it.

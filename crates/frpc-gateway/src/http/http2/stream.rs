@@ -22,7 +22,7 @@ use std::time::Instant;
 pub(super) type Answering = Pin<Box<dyn Future<Output = Response<Reply>> + Send>>;
 
 /// Minimum size in bytes of a response body that is queued instead of being copied into the output.
-const COPIED_MAX: usize = 16 * 1024;
+pub(super) const COPIED_MAX: usize = 16 * 1024;
 
 /// A request with a response that is pending or being sent.
 pub(super) struct ServedStream {
@@ -32,8 +32,8 @@ pub(super) struct ServedStream {
     envelopes: Option<EnvelopeTracker>,
     /// Whether the request method is HEAD. If so, the response has no content (RFC 9110, section 9.3.2).
     is_head: bool,
-    /// Whether the stream has used its turn and can be polled again after the other streams.
-    has_yielded: bool,
+    /// Length in bytes of the last part that was queued, if the stream has not been polled since.
+    queued: usize,
     state: ServedState,
 }
 
@@ -50,7 +50,7 @@ impl ServedStream {
         answering: Answering,
     ) -> Self {
         let state = ServedState::Answering(answering);
-        Self { waker: link.clone().into(), link, envelopes, is_head, has_yielded: false, state }
+        Self { waker: link.clone().into(), link, envelopes, is_head, queued: 0, state }
     }
 
     /// Returns the memory of the stream in bytes, without bodies.
@@ -69,24 +69,27 @@ impl ServedStream {
             match &mut self.state {
                 ServedState::Answering(answering) => {
                     let response = ready!(answering.as_mut().poll(task));
+                    self.queued = response.body().buffered();
                     let Some(reply) = send_response(http2, key, response, self.is_head, now)? else { break };
                     self.state = ServedState::Sending(reply);
                 }
                 ServedState::Sending(reply) => {
-                    if !http2.poll_writable(key)? {
+                    // Queue a complete response at once, because only queued bytes are charged, and only a queued end
+                    // limits how long the client may leave them unread.
+                    if !reply.is_buffered() && !http2.poll_writable(key)? {
                         // Check the deadline even while the client accepts no messages.
                         let Reply::Stream(replies) = reply else { return Poll::Pending };
                         ready!(replies.poll_expired(task));
                     }
                     match ready!(reply.poll_frame(task)).map(http_body::Frame::into_data) {
                         Some(Ok(part)) => {
-                            let (is_end, is_long) = (reply.is_over(), part.len() >= COPIED_MAX);
+                            let is_end = reply.is_over();
+                            self.queued = part.len();
                             http2.send_data(key, part, is_end)?;
                             if is_end {
                                 break;
                             }
-                            if is_long {
-                                self.has_yielded = true;
+                            if self.queued >= COPIED_MAX {
                                 return Poll::Pending;
                             }
                         }
@@ -255,16 +258,14 @@ impl Driver<'_> {
         let is_over = stream.poll(&mut self.http2, key, self.now).is_ready();
         // Subtract the memory that `poll` freed: once the body begins, the response future has been dropped.
         let freed = before - stream.memory();
-        let has_yielded = std::mem::take(&mut stream.has_yielded);
+        let queued = std::mem::take(&mut stream.queued);
         self.streams.served -= freed;
-        if has_yielded {
-            self.ready.push_back(key);
-            // Charge the part before polling another stream, so that parts of many streams cannot exceed the memory
-            // limit uncharged.
-            self.set_charge();
-        }
         if is_over {
             self.streams.remove(key);
+        } else if queued >= COPIED_MAX {
+            // The stream has used its turn and can be polled again after the other streams.
+            self.ready.push_back(key);
         }
+        self.charge_long(queued);
     }
 }
