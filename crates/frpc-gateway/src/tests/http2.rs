@@ -1,8 +1,10 @@
-//! Tests of the memory for unread HTTP/2 responses.
+//! Tests of HTTP/2 responses: memory for unread ones, and interim responses.
 
-use super::connections::{DATA, HEADERS, Host, Http2, LONG, dial, head};
+use super::connections::{DATA, HEADERS, Host, Http2, LONG, TIMEOUT, dial, head};
+use frisbee_http2::hpack::Decoder;
 use std::time::Duration;
-use tokio::time::sleep;
+use tokio::io::DuplexStream;
+use tokio::time::{sleep, timeout};
 
 /// Content types whose responses take different paths.
 const CONTENT_TYPES: [&str; 3] = ["application/json", "application/grpc+json", "application/grpc-web+json"];
@@ -12,6 +14,25 @@ fn body(content_type: &str, name: &str) -> Vec<u8> {
     let message = format!("{{\"name\":\"{name}\"}}").into_bytes();
     let length = u32::try_from(message.len()).expect("message should be short").to_be_bytes();
     if content_type == "application/json" { message } else { [&[0][..], &length, &message].concat() }
+}
+
+/// Decodes the fields of the next HEADERS frame.
+async fn fields(client: &mut Http2<DuplexStream>, decoder: &mut Decoder) -> Vec<(String, String)> {
+    let payload = loop {
+        let (kind, payload) = client.frame().await.expect("connection should stay open");
+        if kind == HEADERS {
+            break payload;
+        }
+    };
+    let (mut fields, text) = (Vec::new(), |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned());
+    decoder
+        .decode(&payload, |field| fields.push((text(field.name), text(field.value))))
+        .expect("field block should be valid");
+    fields
+}
+
+fn value<'a>(fields: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    fields.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
 }
 
 /// Regression test: an enveloped response was not charged while its stream had no window.
@@ -54,5 +75,27 @@ async fn responses_of_one_read_stay_within_memory() {
         sleep(Duration::from_millis(1)).await;
         let held = stats.memory_held();
         assert!((MEMORY / 4..MEMORY).contains(&held), "server holds {held} bytes for {content_type}");
+    }
+}
+
+/// RFC 9110, section 10.1.1: a server responds to this expectation before it reads the content.
+#[tokio::test(start_paused = true)]
+async fn expectation_is_confirmed_before_body() {
+    for content_type in CONTENT_TYPES {
+        let (_host, server) = Host::in_memory();
+        let mut client = Http2::connect(dial(&server), 65_535).await;
+        let mut decoder = Decoder::new();
+        for stream in [1, 3, 5] {
+            let head = [&head(content_type)[..], b"\x0f\x14\x0c100-Continue"].concat();
+            client.send(HEADERS, 4, stream, &head).await;
+            let interim = timeout(TIMEOUT, fields(&mut client, &mut decoder)).await;
+            let interim = interim.expect("interim response should arrive within the timeout");
+            assert_eq!(interim, [(":status".to_owned(), "100".to_owned())]);
+            client.send(DATA, 1, stream, &body(content_type, "Ada")).await;
+            assert_eq!(value(&fields(&mut client, &mut decoder).await, ":status"), Some("200"));
+            if content_type == "application/grpc+json" {
+                assert_eq!(value(&fields(&mut client, &mut decoder).await, "grpc-status"), Some("0"));
+            }
+        }
     }
 }

@@ -32,6 +32,9 @@ struct Body {
     /// Number of bytes at the start of the body. Their flow-control credit has already been returned.
     credited: usize,
     reader: Option<Waker>,
+    /// Whether the client sends the body only after an interim response (RFC 9110, section 10.1.1). Cleared when the
+    /// response is sent or a part of the body arrives.
+    expects_continue: bool,
     /// Whether the reader was dropped. Further parts of the body are then discarded.
     is_abandoned: bool,
 }
@@ -57,18 +60,36 @@ impl StreamLink {
         length: u64,
     ) -> (Arc<Self>, RequestBody) {
         let credited = arrived.bytes.len();
-        let body = Body { arrived, length, end: None, consumed: 0, credited, reader: None, is_abandoned: false };
+        let body = Body {
+            arrived,
+            length,
+            end: None,
+            consumed: 0,
+            credited,
+            reader: None,
+            expects_continue: false,
+            is_abandoned: false,
+        };
         let is_posted = AtomicBool::new(false);
         let link = Arc::new(Self { mailbox: mailbox.clone(), key, is_posted, body: Mutex::new(body) });
         (link.clone(), RequestBody(link))
     }
 
+    /// Records that the client waits for an interim response before it sends the body.
+    pub(super) fn expect_continue(&self) {
+        self.body.lock().expects_continue = true;
+    }
+
     /// Begins a poll of the stream, so that later wake-ups are sent to the driver again. Returns the number of bytes
-    /// consumed since the last poll.
-    pub(super) fn begin_poll(&self) -> usize {
+    /// consumed since the last poll, and whether the reader waits for a body that the client sends only after an
+    /// interim response.
+    pub(super) fn begin_poll(&self) -> (usize, bool) {
         // Clear the flag before taking the data, so that a wake-up in between is posted again rather than lost.
         self.is_posted.store(false, Ordering::Release);
-        std::mem::take(&mut self.body.lock().consumed)
+        let mut body = self.body.lock();
+        let is_awaited = body.expects_continue && body.reader.is_some();
+        body.expects_continue &= !is_awaited;
+        (std::mem::take(&mut body.consumed), is_awaited)
     }
 
     /// Appends a part of the body, and ends the body if `end` is set. The body fails if the part exceeds the memory
@@ -85,6 +106,7 @@ impl StreamLink {
                 }
             };
         }
+        body.expects_continue = false;
         let reader = body.reader.take();
         // Release the lock before waking, because the woken task locks the body.
         drop(body);
@@ -132,6 +154,12 @@ impl RequestBody {
             None => {
                 body.end = None;
                 body.reader = Some(task.waker().clone());
+                let expects_continue = body.expects_continue;
+                drop(body);
+                if expects_continue {
+                    // Let the driver send the interim response.
+                    self.0.wake_by_ref();
+                }
                 Poll::Pending
             }
             Some(BodyEnd::Whole) => Poll::Ready(None),

@@ -235,8 +235,9 @@ impl<'a> Driver<'a> {
         let Route::Call(method, protocol @ Protocol::Grpc(_)) = route(service.gateway(), http, context, request) else {
             return None;
         };
-        // Leave requests of web pages to the service, which adds the CORS fields.
-        if method.kind() != CallKind::Unary || pass.readable_by.is_some() {
+        // Leave requests of web pages to the service, which adds the CORS fields, and those that expect an interim
+        // response.
+        if method.kind() != CallKind::Unary || pass.readable_by.is_some() || known.expect.is_some() {
             return None;
         }
         let callee = callee(callees, path, method, protocol, varies)?;

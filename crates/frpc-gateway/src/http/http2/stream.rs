@@ -186,6 +186,8 @@ impl Driver<'_> {
                 let length =
                     head.get("content-length").and_then(|length| std::str::from_utf8(length).ok()?.parse().ok());
                 let is_head = head.method() == Some("HEAD");
+                let expects_continue =
+                    head.get("expect").is_some_and(|expected| expected.eq_ignore_ascii_case(b"100-continue"));
                 let has_envelopes =
                     matches!(self.protocol(), Some(Protocol::Stream(_) | Protocol::Grpc(_) | Protocol::Web(_)));
                 let envelopes = has_envelopes.then(EnvelopeTracker::default);
@@ -194,6 +196,8 @@ impl Driver<'_> {
                 let answering = async move { service.answer(RequestParts::Http2(&head), Inbound::Http2(body)).await.0 };
                 if is_end {
                     link.push(self.context, &[], Some(BodyEnd::Whole));
+                } else if expects_continue {
+                    link.expect_continue();
                 }
                 self.serve(key, ServedStream::new(link, envelopes, is_head, Box::pin(answering)));
             }
@@ -249,9 +253,13 @@ impl Driver<'_> {
 
     pub(super) fn poll_stream(&mut self, key: StreamKey) {
         let Some(StreamState::Served(stream)) = self.streams.get_mut(key) else { return };
-        let consumed = stream.link.begin_poll();
+        let (consumed, is_awaited) = stream.link.begin_poll();
         if consumed > 0 {
             self.http2.consume(key, consumed);
+        }
+        if is_awaited {
+            // This fails if the response has already begun, which then replaces the interim response.
+            let _ = self.http2.send_head(key, &Head::response(100), false);
         }
         let before = stream.memory();
         // This fails only if the client has reset the stream.
