@@ -49,11 +49,14 @@ pub(crate) fn trailers(outcome: Result<(), &Status>, metadata: &Metadata) -> Vec
     trailers
 }
 
-/// Percent-encodes a status message for a header field.
+/// Percent-encodes a status message for a header field. This includes a space at either end, which a field value cannot
+/// contain.
 fn percent_encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
+    let last = text.len().saturating_sub(1);
+    for (at, byte) in text.bytes().enumerate() {
         match byte {
+            b' ' if at == 0 || at == last => encoded.push_str("%20"),
             b' '..=b'~' if byte != b'%' => encoded.push(char::from(byte)),
             byte => encoded.push_str(&format!("%{byte:02X}")),
         }

@@ -1,7 +1,10 @@
-//! Tests of HTTP/2 responses: memory for unread ones, and interim responses.
+//! Tests of HTTP/2 responses: memory for unread ones, header fields, and interim responses.
 
 use super::connections::{DATA, HEADERS, Host, Http2, LONG, TIMEOUT, dial, head};
 use frisbee_http2::hpack::Decoder;
+use frpc::{Request, Response, ResponseStream, Server, Status, Trailers};
+use frpc_gateway::{Gateway, Http, ServeGateway as _};
+use samples::greet::{Greeter, GreeterServer, Greeting, Name};
 use std::time::Duration;
 use tokio::io::DuplexStream;
 use tokio::time::{sleep, timeout};
@@ -97,5 +100,45 @@ async fn expectation_is_confirmed_before_body() {
                 assert_eq!(value(&fields(&mut client, &mut decoder).await, "grpc-status"), Some("0"));
             }
         }
+    }
+}
+
+/// A greeter whose replies have metadata with spaces at both ends.
+struct Spaced;
+
+impl Greeter for Spaced {
+    async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
+        let mut metadata = frpc::Metadata::new();
+        metadata.insert("spaced", " a b ").expect("metadata entry should be valid");
+        if request.get_ref().name == "fail" {
+            return Err(Status::aborted(" two  words ").with_metadata(metadata));
+        }
+        let mut response = Response::new(Greeting::default());
+        *response.metadata_mut() = metadata.clone();
+        response.extensions_mut().insert(Trailers(metadata));
+        Ok(response)
+    }
+
+    async fn recite(&self, _: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+        Err(Status::unimplemented("no verses"))
+    }
+}
+
+/// RFC 9113, section 8.2.1: "A field value MUST NOT start or end with an ASCII whitespace character".
+#[tokio::test(start_paused = true)]
+async fn field_values_have_no_spaces_at_ends() {
+    let gateway = Gateway::new().http(Http::new().grpc());
+    let server = Server::builder().add_service(GreeterServer::new(Spaced)).gateway(gateway);
+    let server = server.build().expect("server settings should be valid");
+    let mut client = Http2::connect(dial(&server), 65_535).await;
+    let mut decoder = Decoder::new();
+    for (stream, name) in [(1, "Ada"), (3, "fail")] {
+        client.send(HEADERS, 4, stream, &head("application/grpc+json")).await;
+        client.send(DATA, 1, stream, &body("application/grpc+json", name)).await;
+        let first = fields(&mut client, &mut decoder).await;
+        assert_eq!(value(&first, "spaced"), Some("a b"), "{first:?}");
+        let last = if name == "fail" { first } else { fields(&mut client, &mut decoder).await };
+        assert_eq!(value(&last, "spaced"), Some("a b"), "{last:?}");
+        assert_eq!(value(&last, "grpc-message"), (name == "fail").then_some("%20two  words%20"));
     }
 }

@@ -429,6 +429,6 @@ impl<'a> Driver<'a> {
 
 fn put_pairs(head: &mut Head, fields: &[(String, String)]) {
     for (name, value) in fields {
-        head.push(name, value);
+        head.push(name, value.trim_ascii());
     }
 }
