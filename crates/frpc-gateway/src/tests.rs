@@ -1,6 +1,8 @@
 //! Tests of gateway connections, forwarding, tools for agents, and JSON-RPC over UDP.
 
 #[cfg(feature = "http")]
+mod buffers;
+#[cfg(feature = "http")]
 mod connections;
 #[cfg(feature = "forward")]
 mod forward;

@@ -13,7 +13,7 @@ use super::head::{self, BodyFraming, FIELDS_MAX, HTTP2, Head, Malformed};
 use super::route::{RequestHead, Route, probe, route};
 use super::service::is_proxied;
 use super::written;
-use crate::charge::{GrowingBody, check_room};
+use crate::charge::{Charge, GrowingBody, check_room};
 use crate::clock::{after, now};
 use crate::connect::{get, unary};
 use crate::driver::AdapterDriver;
@@ -436,17 +436,23 @@ impl<'a> FastPath<'a> {
         // Flush before waiting, so that earlier responses are not delayed by a slow call.
         self.flush(&[]).await?;
         self.own_input();
-        let mut probe = Probe::default();
+        let (mut probe, mut charge) = (Probe::default(), Charge::default());
+        charge.set(self.context, self.input.len());
         poll_fn(|task| {
             if let Poll::Ready(done) = call.as_mut().poll(task) {
                 return Poll::Ready(Ok(Some(done)));
             }
-            // Read during the call to notice a disconnect, but buffer only `READ_MAX` pipelined bytes.
-            while self.half_closed.is_none() && self.input.len() < READ_MAX {
+            // Read during the call to notice a disconnect, but buffer only `READ_MAX` pipelined bytes, and fewer if the
+            // client has used its share of memory.
+            while self.half_closed.is_none()
+                && self.input.len() < READ_MAX
+                && (self.input.is_empty() || !self.context.is_overloaded())
+            {
                 if ready!(self.poll_read(task))? == 0 {
                     self.half_closed = Some(now());
                 }
                 self.own_input();
+                charge.set(self.context, self.input.len());
             }
             let Some(since) = self.half_closed else { return Poll::Pending };
             // A probe may be sent, because all output is flushed and the response has not started.
@@ -485,6 +491,7 @@ impl<'a> FastPath<'a> {
         let mut written = 0;
         let mut hold = None;
         let (output, transport, context) = (&self.output, &mut self.transport, self.context);
+        let held = total + self.input.len();
         poll_fn(|task| {
             while written < total {
                 let first = output.get(written..).unwrap_or_default();
@@ -501,9 +508,9 @@ impl<'a> FastPath<'a> {
                     Poll::Ready(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                     Poll::Ready(count) => written += count,
                     Poll::Pending => {
-                        // Charge the output only once the transport is full, because most responses are written
-                        // immediately.
-                        hold.get_or_insert_with(|| context.charge(total));
+                        // Charge the output and the pipelined input only once the transport is full, because most
+                        // responses are written immediately.
+                        hold.get_or_insert_with(|| context.charge(held));
                         return Poll::Pending;
                     }
                 }

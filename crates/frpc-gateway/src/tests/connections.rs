@@ -116,7 +116,7 @@ async fn rest(io: &mut DuplexStream) -> String {
 }
 
 /// Encodes a Connect call of `Greet`.
-fn post(fields: &str, name: &str) -> String {
+pub(super) fn post(fields: &str, name: &str) -> String {
     let body = format!("{{\"name\":\"{name}\"}}");
     format!(
         "POST /greet.Greeter/Greet HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{fields}\
