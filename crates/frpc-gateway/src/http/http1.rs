@@ -10,6 +10,7 @@ use crate::charge::CHARGED_MIN;
 use crate::clock::now;
 use crate::driver::{AdapterDriver, LazyTimer, drain};
 use crate::rewound::RewoundTransport;
+use crate::scratch::READ_MAX;
 use crate::web_socket::Upgrade;
 use bytes::{Bytes, BytesMut};
 use frisbee::{MemoryCharge, RawTransport};
@@ -157,6 +158,8 @@ pub(crate) async fn serve(
     let mut builder = http1::Builder::new();
     // Disable hyper's timeout, because `Exchange::deadline` computes all timeouts of the connection.
     builder.header_read_timeout(None);
+    // Limit hyper's read buffer, which otherwise grows to 400 KiB during a long body and keeps this size afterwards.
+    builder.max_buf_size(READ_MAX);
     let mut connection = builder.serve_connection(
         io,
         service_fn(move |request: Request<Incoming>| {

@@ -1,8 +1,13 @@
 //! Tests of the input buffers of HTTP/1.1 connections.
 
 use super::connections::{Host, LONG, TIMEOUT, dial, post};
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, DuplexStream, ReadBuf};
 use tokio::time::{sleep, timeout};
 
 /// Regression test: requests that arrived during a call were buffered without a memory charge.
@@ -28,4 +33,63 @@ async fn requests_received_during_call_are_charged() {
     drop(clients);
     sleep(Duration::from_millis(1)).await;
     assert_eq!(stats.memory_held(), 0);
+}
+
+/// A transport that records the size of the largest buffer that it was read into.
+struct Watched {
+    io: DuplexStream,
+    largest: Arc<AtomicUsize>,
+}
+
+impl AsyncRead for Watched {
+    fn poll_read(mut self: Pin<&mut Self>, task: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        self.largest.fetch_max(buffer.remaining(), Ordering::Relaxed);
+        Pin::new(&mut self.io).poll_read(task, buffer)
+    }
+}
+
+impl AsyncWrite for Watched {
+    fn poll_write(mut self: Pin<&mut Self>, task: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write(task, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(task)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(task)
+    }
+}
+
+/// Regression test: a connection that hyper serves kept a read buffer of 500 KiB after a long body.
+#[tokio::test(start_paused = true)]
+async fn long_body_leaves_small_read_buffer() {
+    const BODY: usize = 4 << 20;
+    let (_host, server) = Host::in_memory();
+    let (mut io, there) = tokio::io::duplex(1 << 20);
+    let largest = Arc::<AtomicUsize>::default();
+    let watched = Watched { io: there, largest: largest.clone() };
+    tokio::spawn(async move { server.serve_connection(watched).await });
+    // The expectation makes the request leave the fast path.
+    let head = format!(
+        "POST /greet.Greeter/Greet HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+         expect: 100-continue\r\ncontent-length: {BODY}\r\n\r\n"
+    );
+    let message = r#"{"name":"Ada"}"#;
+    let request = [&head, message, &" ".repeat(BODY - message.len())].concat();
+    timeout(TIMEOUT, io.write_all(request.as_bytes()))
+        .await
+        .expect("server should read the request within the timeout")
+        .expect("connection should be open");
+    let mut responses = String::new();
+    while !responses.contains("Hello, Ada!") {
+        let mut part = [0; 1024];
+        let read = timeout(TIMEOUT, io.read(&mut part)).await.expect("response should arrive within the timeout");
+        let count = read.expect("connection should not be reset");
+        assert!(count > 0, "{responses}");
+        responses += &String::from_utf8_lossy(&part[..count]);
+    }
+    let largest = largest.load(Ordering::Relaxed);
+    assert!(largest <= 128 * 1024, "server read into {largest} bytes");
 }
