@@ -233,8 +233,13 @@ const WINDOW_UPDATE: u8 = 8;
 
 /// Encodes the head of a call of `Greet` with entries of the static table.
 pub(super) fn head(content_type: &str) -> Vec<u8> {
+    head_of("/greet.Greeter/Greet", content_type)
+}
+
+/// Encodes the head of a call of the method at `path`.
+pub(super) fn head_of(path: &str, content_type: &str) -> Vec<u8> {
     let mut head = vec![0x83, 0x86];
-    for (name, value) in [(4, "/greet.Greeter/Greet"), (1, "localhost"), (31, content_type)] {
+    for (name, value) in [(4, path), (1, "localhost"), (31, content_type)] {
         head.extend_from_slice(&[
             0x40 | name,
             u8::try_from(value.len()).expect("length of a field value should fit in u8"),

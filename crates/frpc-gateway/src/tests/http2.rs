@@ -1,10 +1,16 @@
 //! Tests of HTTP/2 responses: memory for unread ones, header fields, and interim responses.
 
-use super::connections::{DATA, HEADERS, Host, Http2, LONG, TIMEOUT, dial, head};
+use super::connections::{DATA, HEADERS, Host, Http2, LONG, TIMEOUT, dial, head, head_of};
+use bytes::Bytes;
 use frisbee_http2::hpack::Decoder;
+use frpc::tensor::{Image, Tensor};
 use frpc::{Request, Response, ResponseStream, Server, Status, Trailers};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
+use parking_lot::Mutex;
+use prost::Message as _;
 use samples::greet::{Greeter, GreeterServer, Greeting, Name};
+use samples::model::{Description, Model, ModelServer, Scaling};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::DuplexStream;
 use tokio::time::{sleep, timeout};
@@ -140,5 +146,43 @@ async fn field_values_have_no_spaces_at_ends() {
         let last = if name == "fail" { first } else { fields(&mut client, &mut decoder).await };
         assert_eq!(value(&last, "spaced"), Some("a b"), "{last:?}");
         assert_eq!(value(&last, "grpc-message"), (name == "fail").then_some("%20two  words%20"));
+    }
+}
+
+/// A service that stores the bytes of its requests.
+#[derive(Clone, Default)]
+struct Store(Arc<Mutex<Vec<Bytes>>>);
+
+impl Model for Store {
+    async fn scale(&self, _: Request<Scaling>) -> Result<Response<Tensor>, Status> {
+        Err(Status::unimplemented("no tensors"))
+    }
+
+    async fn describe(&self, request: Request<Image>) -> Result<Response<Description>, Status> {
+        self.0.lock().push(request.into_inner().data);
+        Ok(Response::new(Description::default()))
+    }
+}
+
+/// Regression test: short bytes fields were slices of the thread's read buffer, and each call that kept them could keep
+/// 64 KiB alive.
+#[tokio::test(start_paused = true)]
+async fn short_bytes_do_not_keep_read_buffer() {
+    let gateway = Gateway::new().http(Http::new().connect().grpc());
+    let store = Store::default();
+    let server = Server::builder().add_service(ModelServer::new(store.clone())).gateway(gateway);
+    let server = server.build().expect("server settings should be valid");
+    for content_type in ["application/proto", "application/grpc+proto"] {
+        let mut client = Http2::connect(dial(&server), 65_535).await;
+        // Wait for the SETTINGS of the server, so that the request arrives in a read of its own.
+        client.frame().await.expect("connection should stay open");
+        let message = Image { media_type: String::new(), data: vec![0; 100].into() }.encode_to_vec();
+        let prefix = [0, 0, 0, 0, u8::try_from(message.len()).expect("message should be short")];
+        let body = if content_type == "application/proto" { message } else { [&prefix[..], &message].concat() };
+        client.send(HEADERS, 4, 1, &head_of("/model.Model/Describe", content_type)).await;
+        client.send(DATA, 1, 1, &body).await;
+        assert_eq!(value(&fields(&mut client, &mut Decoder::new()).await, ":status"), Some("200"));
+        let stored = store.0.lock().pop().expect("request should have been stored");
+        assert!(stored.is_unique(), "bytes should have their own memory with {content_type}");
     }
 }

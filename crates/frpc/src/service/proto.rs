@@ -2,7 +2,7 @@
 
 use crate::Status;
 use crate::service::formats::Format;
-use polyglot::Message;
+use polyglot::{BULK_MIN, Message};
 use polyglot::protobuf::{Protobuf, memory_of};
 
 /// Returns the format `proto` for these message types. The memory of requests is limited like with the protobuf codec.
@@ -23,8 +23,13 @@ where
                 return Err(Status::resource_exhausted(text));
             }
             options.set_memory(memory);
-            // Call the function by its full path, because both traits may have a function with this name.
-            <A as prost::Message>::decode(bytes.clone()).map_err(invalid)
+            // Copy the values of short requests, because a request may be a slice of a much larger read buffer. Call the
+            // function by its full path, because both traits may have a function with this name.
+            let message = match bytes.len() {
+                ..BULK_MIN => <A as prost::Message>::decode(&bytes[..]),
+                _ => <A as prost::Message>::decode(bytes.clone()),
+            };
+            message.map_err(invalid)
         },
         |message: &B, _| Ok(message.encode_to_vec().into()),
     )
