@@ -36,6 +36,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = folder()?;
     let mut table = Table::new();
     collect(&folder, &mut table)?;
+    if table.is_empty() {
+        println!("\nno results in {}: `cargo bench -p benches` measures them", folder.display());
+        return Ok(());
+    }
     table.values_mut().for_each(|row| row.sort_by(|(_, one), (_, other)| one.total_cmp(other)));
     let text = markdown(&table);
     println!("\n{text}");
