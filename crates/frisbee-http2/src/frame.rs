@@ -107,11 +107,18 @@ pub(crate) struct Settings {
     pub(crate) streams_max: Option<u32>,
     pub(crate) initial_window: u32,
     pub(crate) frame_size_max: u32,
+    pub(crate) list_size_max: u32,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { header_table_size: 4096, streams_max: None, initial_window: WINDOW_INITIAL, frame_size_max: SIZE_LEAST }
+        Self {
+            header_table_size: 4096,
+            streams_max: None,
+            initial_window: WINDOW_INITIAL,
+            frame_size_max: SIZE_LEAST,
+            list_size_max: u32::MAX,
+        }
     }
 }
 
@@ -155,11 +162,12 @@ impl Settings {
                     return Err(ConnectionError::protocol("SETTINGS_MAX_FRAME_SIZE is out of range"));
                 }
                 setting::MAX_FRAME_SIZE => self.frame_size_max = value,
+                setting::MAX_HEADER_LIST_SIZE => self.list_size_max = value,
                 setting::ENABLE_CONNECT_PROTOCOL | setting::NO_RFC7540_PRIORITIES if value > 1 => {
                     return Err(ConnectionError::protocol("setting that is neither 0 nor 1"));
                 }
                 // "An endpoint that receives a SETTINGS frame with any unknown or unsupported identifier MUST ignore
-                // that setting." The list size is advisory.
+                // that setting."
                 _ => {}
             }
         }
@@ -274,7 +282,7 @@ mod tests {
         let known = [entry(1, 100), entry(3, 7), entry(4, 9), entry(5, SIZE_MOST), entry(6, 1), entry(77, 9)].concat();
         assert_eq!(settings.apply(&known, false), Ok(()));
         assert_eq!((settings.header_table_size, settings.streams_max), (100, Some(7)));
-        assert_eq!((settings.initial_window, settings.frame_size_max), (9, SIZE_MOST));
+        assert_eq!((settings.initial_window, settings.frame_size_max, settings.list_size_max), (9, SIZE_MOST, 1));
         assert!(settings.apply(&known[1..], false).is_err(), "partial setting should be rejected");
     }
 

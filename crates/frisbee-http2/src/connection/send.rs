@@ -92,6 +92,12 @@ impl Connection {
         max.saturating_sub(self.streams.len())
     }
 
+    /// Returns the maximum [size](Head::size) of a head that the peer accepts. Do not send a longer one, because the
+    /// peer may close the connection.
+    pub fn head_size_max(&self) -> usize {
+        self.peer.list_size_max as usize
+    }
+
     fn put_block(&mut self, id: u32, head: &Head, is_end: bool) {
         put_block(&mut self.output, &mut self.encoder, &self.peer, id, head, is_end);
         self.abuse.handle_sent_head();

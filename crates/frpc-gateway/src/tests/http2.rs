@@ -4,7 +4,7 @@ use super::connections::{DATA, HEADERS, Host, Http2, LONG, TIMEOUT, dial, head, 
 use bytes::Bytes;
 use frisbee_http2::hpack::Decoder;
 use frpc::tensor::{Image, Tensor};
-use frpc::{Request, Response, ResponseStream, Server, Status, Trailers};
+use frpc::{Code, Request, Response, ResponseStream, Server, Status, Trailers};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use parking_lot::Mutex;
 use prost::Message as _;
@@ -185,4 +185,59 @@ async fn short_bytes_do_not_keep_read_buffer() {
         let stored = store.0.lock().pop().expect("request should have been stored");
         assert!(stored.is_unique(), "bytes should have their own memory with {content_type}");
     }
+}
+
+/// A greeter with long reply metadata, except for the name `wait`, which waits for a permit.
+#[derive(Clone)]
+struct Verbose(Arc<tokio::sync::Semaphore>);
+
+impl Greeter for Verbose {
+    async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
+        let mut metadata = frpc::Metadata::new();
+        metadata.insert("long", "x".repeat(40_000)).expect("metadata entry should be valid");
+        let mut response = Response::new(Greeting::default());
+        match &*request.get_ref().name {
+            "wait" => drop(self.0.acquire().await),
+            "head" => *response.metadata_mut() = metadata,
+            "trailers" => drop(response.extensions_mut().insert(Trailers(metadata))),
+            _ => return Err(Status::aborted("").with_metadata(metadata)),
+        }
+        Ok(response)
+    }
+
+    async fn recite(&self, request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+        self.greet(request).await.map(|response| response.map(|_| ResponseStream::new(frpc::iter([]))))
+    }
+}
+
+/// Regression test: long metadata of a reply or a call closed the connection, and all calls on it failed.
+#[tokio::test]
+async fn long_metadata_fails_only_its_call() {
+    let permits = Arc::new(tokio::sync::Semaphore::new(0));
+    let gateway = Gateway::new().http(Http::new().grpc());
+    let server = Server::builder().add_service(GreeterServer::new(Verbose(permits.clone()))).gateway(gateway);
+    let server = server.bind("127.0.0.1:0").await.expect("server should bind to a free address");
+    let address = format!("grpc://{}", server.local_addr());
+    tokio::spawn(server.serve());
+    let channel = frpc::Channel::builder().connect_lazy(address).expect("address should be valid");
+    let client = samples::greet::GreeterClient::new(channel);
+    let waiting = client.greet(Name { name: "wait".into() });
+    let calls = async {
+        for (name, code) in
+            [("head", Code::ResourceExhausted), ("trailers", Code::ResourceExhausted), ("status", Code::Aborted)]
+        {
+            let failed = client.greet(Name { name: name.into() }).await.expect_err("metadata should be too long");
+            assert_eq!(failed.code(), code, "{failed}");
+            let mut verses = client.recite(Name { name: name.into() }).await.expect("stream should begin").into_inner();
+            let failed = verses.message().await.expect_err("metadata should be too long");
+            assert_eq!(failed.code(), code, "{failed}");
+        }
+        let mut request = Request::new(Name { name: "Ada".into() });
+        request.metadata_mut().insert("long", "x".repeat(40_000)).expect("metadata entry should be valid");
+        let failed = client.greet(request).await.expect_err("metadata should be too long");
+        assert!(failed.code() == Code::ResourceExhausted && !failed.may_have_run(), "{failed}");
+        permits.add_permits(1);
+    };
+    let (waited, ()) = tokio::join!(waiting, calls);
+    waited.expect("call should not be affected by other calls");
 }

@@ -499,7 +499,7 @@ impl Shared {
                         // Wake the next waiting call, because there may be room for another stream.
                         self.changes.calls.notify_one();
                     }
-                    return Ok(call);
+                    return call;
                 }
                 if pool.links.len() < LINKS_MAX {
                     if pool.retry_at.is_none_or(|retry_at| now() >= retry_at) {

@@ -2,8 +2,8 @@
 
 use crate::Status;
 use crate::service::formats::Format;
-use polyglot::{BULK_MIN, Message};
 use polyglot::protobuf::{Protobuf, memory_of};
+use polyglot::{BULK_MIN, Message};
 
 /// Returns the format `proto` for these message types. The memory of requests is limited like with the protobuf codec.
 /// The maximum nesting depth is 100, which prost hard-codes.

@@ -2,7 +2,7 @@
 //! encoded directly into the output of the connection. Request heads that equal recent ones are not parsed again.
 
 use super::body::StreamLink;
-use super::stream::{ServedStream, put_fields};
+use super::stream::{self, ServedStream, put_fields};
 use super::{Driver, StreamEvent, StreamState};
 use crate::charge::{GrowingBody, check_room};
 use crate::clock::after;
@@ -360,6 +360,9 @@ impl<'a> Driver<'a> {
         if let Some(Trailers(late)) = response.extensions().get() {
             put_pairs(trailers.to_mut(), &fields::fields(late, ""));
         }
+        if head.size().max(trailers.size()) > self.http2.head_size_max() {
+            return self.refuse(key, options.protocol, Status::resource_exhausted(stream::TOO_LONG));
+        }
         let sent = self.http2.reply(key, &head, &trailers, |out| {
             let start = out.len();
             out.extend_from_slice(&[0; PREFIX]);
@@ -427,7 +430,7 @@ impl<'a> Driver<'a> {
     }
 }
 
-fn put_pairs(head: &mut Head, fields: &[(String, String)]) {
+pub(super) fn put_pairs(head: &mut Head, fields: &[(String, String)]) {
     for (name, value) in fields {
         head.push(name, value.trim_ascii());
     }

@@ -1,8 +1,11 @@
 //! Requests answered by the [`Service`](crate::http::service::Service), polled by the driver of their connection.
 
 use super::body::{BodyEnd, StreamLink};
+use super::grpc::put_pairs;
 use super::{Driver, StreamState};
 use crate::charge::GrowingBody;
+use crate::connect::unary;
+use crate::grpc;
 use crate::http::date;
 use crate::http::head::Malformed;
 use crate::http::route::Protocol;
@@ -11,7 +14,7 @@ use crate::inbound::Inbound;
 use crate::streams;
 use bytes::Bytes;
 use frisbee_http2::{Connection, EnvelopeTracker, Head, SendError, StreamKey};
-use frpc::Status;
+use frpc::{Code, Metadata, Status};
 use http::{HeaderMap, HeaderName, HeaderValue, Response};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -94,8 +97,7 @@ impl ServedStream {
                             }
                         }
                         Some(Err(frame)) => {
-                            let mut trailers = Head::trailers();
-                            put_fields(&mut trailers, frame.trailers_ref().unwrap_or(&HeaderMap::new()));
+                            let trailers = encode_trailers(frame.trailers_ref(), http2.head_size_max());
                             http2.send_trailers(key, &trailers)?;
                             break;
                         }
@@ -119,14 +121,9 @@ fn send_response(
     is_head: bool,
     now: Instant,
 ) -> Result<Option<Reply>, SendError> {
-    let (parts, reply) = response.into_parts();
-    let mut head = Head::response(parts.status.as_u16());
-    put_fields(&mut head, &parts.headers);
-    // Omit the date, as gRPC servers do.
-    if !head.get("content-type").is_some_and(|content_type| content_type.starts_with(b"application/grpc+")) {
-        let mut date = Vec::new();
-        date::put(&mut date, now);
-        head.push("date", date);
+    let (mut head, mut reply) = encode_head(response, now);
+    if head.size() > http2.head_size_max() {
+        (head, reply) = encode_head(too_long(&head), now);
     }
     let body = match reply {
         Reply::Whole(body) => body,
@@ -152,6 +149,51 @@ fn send_response(
         http2.send_data(key, body, true)?;
     }
     Ok(None)
+}
+
+/// Encodes the head of a response. Also returns its body.
+fn encode_head(response: Response<Reply>, now: Instant) -> (Head, Reply) {
+    let (parts, reply) = response.into_parts();
+    let mut head = Head::response(parts.status.as_u16());
+    put_fields(&mut head, &parts.headers);
+    // Omit the date, as gRPC servers do.
+    if !head.get("content-type").is_some_and(|content_type| content_type.starts_with(b"application/grpc+")) {
+        let mut date = Vec::new();
+        date::put(&mut date, now);
+        head.push("date", date);
+    }
+    (head, reply)
+}
+
+/// Encodes the trailers of a gRPC response. Replaces them if they are longer than `max`.
+fn encode_trailers(fields: Option<&HeaderMap>, max: usize) -> Head {
+    let mut trailers = Head::trailers();
+    put_fields(&mut trailers, fields.unwrap_or(&HeaderMap::new()));
+    if trailers.size() > max {
+        let status = Status::new(failed_code(&trailers), TOO_LONG);
+        trailers = Head::trailers();
+        put_pairs(&mut trailers, &grpc::trailers(Err(&status), &Metadata::new()));
+    }
+    trailers
+}
+
+/// Error text for a response whose head or trailers exceed the size that the client accepts.
+pub(super) const TOO_LONG: &str = "the metadata of the response is longer than the client accepts";
+
+/// Returns the response to send instead of one whose head is longer than the client accepts.
+#[cold]
+fn too_long(head: &Head) -> Response<Reply> {
+    let status = Status::new(failed_code(head), TOO_LONG);
+    match head.get("content-type").and_then(Protocol::of) {
+        None | Some(Protocol::Unary(_)) => service::respond(unary::failure(&status)),
+        Some(protocol) => streams::failure(protocol, status),
+    }
+}
+
+/// Returns the status code of a gRPC response if the call failed, otherwise [`Code::ResourceExhausted`].
+fn failed_code(head: &Head) -> Code {
+    let code = head.get("grpc-status").and_then(|code| std::str::from_utf8(code).ok()?.parse().ok());
+    code.filter(|code| *code != 0).map_or(Code::ResourceExhausted, Code::from_i32)
 }
 
 /// Appends header fields, except connection-specific ones, which HTTP/2 forbids: RFC 9113, section 8.2.2.

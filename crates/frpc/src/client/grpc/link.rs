@@ -253,15 +253,23 @@ impl Link {
     /// Opens a stream for a call. Returns `None` if the connection accepts no further streams. Also returns `None` if
     /// the remote caller already holds half of the streams that other callers leave free. `message`, if set, is the
     /// whole request body.
+    ///
+    /// # Errors
+    /// If the head is longer than the server accepts.
     pub(super) fn call(
         self: &Arc<Self>,
         caller: Option<GrpcCaller>,
         head: &Head,
         message: Option<&Bytes>,
-    ) -> Option<Call> {
+    ) -> Option<Result<Call, Status>> {
         let mut state = self.0.lock();
         if state.is_closing {
             return None;
+        }
+        let max = state.http2.head_size_max();
+        if head.size() > max {
+            let text = format!("the metadata of the call is too long: the server accepts {max} bytes of header fields");
+            return Some(Err(Status::resource_exhausted(text).not_run()));
         }
         let free = state.http2.open_max();
         if caller.is_some_and(|caller| !state.callers.take(caller.0, free)) {
@@ -285,7 +293,7 @@ impl Link {
             *slot = Some((key, caller, reply.clone()));
         }
         wake(&mut state.driver);
-        Some(Call { sender: Sender { link: self.clone(), key, reply } })
+        Some(Ok(Call { sender: Sender { link: self.clone(), key, reply } }))
     }
 
     pub(super) fn in_progress(&self) -> usize {
