@@ -1,6 +1,6 @@
 //! Tests of HTTP/2 responses: memory for unread ones, header fields, and interim responses.
 
-use super::connections::{DATA, HEADERS, Host, Http2, LONG, TIMEOUT, dial, head, head_of};
+use super::connections::{DATA, HEADERS, Host, Http2, LONG, PING, TIMEOUT, dial, head, head_of};
 use bytes::Bytes;
 use frisbee_http2::hpack::Decoder;
 use frpc::tensor::{Image, Tensor};
@@ -240,4 +240,23 @@ async fn long_metadata_fails_only_its_call() {
     };
     let (waited, ()) = tokio::join!(waiting, calls);
     waited.expect("call should not be affected by other calls");
+}
+
+/// RFC 9110, section 9.3.2: "the server MUST NOT send content in the response" to HEAD.
+#[tokio::test(start_paused = true)]
+async fn refusal_of_long_head_request_has_no_body() {
+    let (_host, server) = Host::in_memory();
+    let mut client = Http2::connect(dial(&server), 65_535).await;
+    // The method HEAD, and 101 fields from the static table.
+    let block = [&b"\x42\x04HEAD\x86\x84\x01\x09localhost"[..], &[0x90; 101]].concat();
+    client.send(HEADERS, 5, 1, &block).await;
+    assert_eq!(value(&fields(&mut client, &mut Decoder::new()).await, ":status"), Some("431"));
+    client.send(PING, 0, 0, &[0; 8]).await;
+    loop {
+        let (kind, payload) = client.frame().await.expect("connection should stay open");
+        assert_ne!(kind, DATA, "{}", String::from_utf8_lossy(&payload));
+        if kind == PING {
+            break;
+        }
+    }
 }

@@ -215,7 +215,10 @@ impl Driver<'_> {
                 Some(protocol) => streams::failure(protocol, Status::resource_exhausted(malformed.text())),
                 None => service::respond(malformed.answer()),
             };
-            return self.respond(key, response);
+            let is_head = self.http2.head().method() == Some("HEAD");
+            // Ignore the error, which cannot occur for a new stream.
+            let _ = send_response(&mut self.http2, key, response, is_head, self.now);
+            return;
         }
         match self.begin_unary() {
             Some(Ok(call)) => {
