@@ -13,7 +13,8 @@ use bytes::Bytes;
 use std::collections::VecDeque;
 
 /// Maximum number of remembered ids of streams that this end has reset. The peer may have sent frames for these
-/// streams. A peer that sends frames for older ones is disconnected.
+/// streams. A client that sends frames for older ones is disconnected. A server is not, because it determines the number
+/// of streams, so a client may cancel any number of calls at once.
 const RESETS_MAX: usize = 256;
 
 /// Stream id that marks a slot as unused.
@@ -212,6 +213,8 @@ pub(crate) struct StreamTable {
     /// Generation of the latest stream. It distinguishes the [`StreamKey`]s of streams that use the same slot.
     generation: u32,
     resets: VecDeque<u32>,
+    /// Highest id that was removed from `resets`.
+    last_forgotten: u32,
 }
 
 impl StreamTable {
@@ -364,7 +367,8 @@ impl StreamTable {
     /// Remembers that this end has reset a stream, because the peer may still send frames for it.
     pub(crate) fn remember_reset(&mut self, id: u32) {
         if self.resets.len() >= RESETS_MAX {
-            self.resets.pop_front();
+            let forgotten = self.resets.pop_front().unwrap_or(0);
+            self.last_forgotten = self.last_forgotten.max(forgotten);
         }
         self.resets.push_back(id);
     }
@@ -372,6 +376,11 @@ impl StreamTable {
     /// Returns whether this end has reset a stream recently, so that the peer may not know of the reset yet.
     pub(crate) fn was_reset(&self, id: u32) -> bool {
         self.resets.contains(&id)
+    }
+
+    /// Returns whether this end may have reset a stream that it no longer remembers.
+    pub(crate) fn may_be_forgotten(&self, id: u32) -> bool {
+        id <= self.last_forgotten
     }
 }
 

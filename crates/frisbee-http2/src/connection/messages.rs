@@ -109,7 +109,7 @@ impl Connection {
             }
             return Ok(if slot.has_received_head { Target::Trailers(number) } else { Target::Response(number) });
         }
-        if self.streams.was_reset(id) {
+        if self.may_have_been_reset(id) {
             return Ok(Target::Discarded);
         }
         if !self.is_idle(id) {
@@ -128,6 +128,11 @@ impl Connection {
             return Ok(Target::Discarded);
         }
         Ok(Target::New)
+    }
+
+    /// Returns whether frames for a stream without a slot may have crossed a reset by this end.
+    fn may_have_been_reset(&self, id: u32) -> bool {
+        self.streams.was_reset(id) || self.role == Role::Client && self.streams.may_be_forgotten(id)
     }
 
     fn refuse(&mut self, id: u32) {
@@ -288,7 +293,7 @@ impl Connection {
         }
         let Some(number) = self.streams.find(head.stream) else {
             self.expect_closed(head.stream)?;
-            if !self.streams.was_reset(head.stream) {
+            if !self.may_have_been_reset(head.stream) {
                 return Err(ConnectionError::closed("DATA for a closed stream"));
             }
             self.abuse.charge(head.size(), cost::FRAME);

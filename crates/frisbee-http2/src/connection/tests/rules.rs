@@ -1,6 +1,7 @@
 //! Tests of violations of RFC 9113, and the resulting errors.
 
 use super::*;
+use std::time::Duration;
 
 /// Checks the error of frames sent after the preface.
 #[track_caller]
@@ -143,6 +144,27 @@ fn ended_and_closed_streams_accept_no_messages() {
     end.open(1, 0);
     assert!(end.feed(&reset(1, ErrorCode::CANCEL)).is_ok());
     end.fails(&data(1, 0, "x"), ErrorCode::STREAM_CLOSED);
+}
+
+/// Regression test: replies to calls that the client had cancelled closed the connection if more than 256 calls were
+/// cancelled at once, and the remaining calls failed.
+#[test]
+fn late_replies_to_many_cancelled_calls_are_dropped() {
+    const CALLS: usize = 400;
+    let mut end = End::client();
+    assert!(end.feed(&settings(&[(3, 1000)])).is_ok());
+    let head = Head::request("POST", "http", "a", "/a");
+    let mut open = || end.connection.open(&head, true).expect("server should permit the stream");
+    let streams: Vec<_> = (0..CALLS).map(|_| open()).collect();
+    let kept = open();
+    streams.iter().for_each(|stream| end.connection.reset(*stream, ErrorCode::CANCEL));
+    let reply = |id| [headers(id, 0, &[(":status", "200")]), data(id, END_STREAM, "x")].concat();
+    for call in 0..CALLS as u32 {
+        assert_eq!(end.feed(&reply(2 * call + 1)), Ok(Vec::new()));
+        end.now += Duration::from_millis(10);
+    }
+    let events = end.feed(&reply(2 * CALLS as u32 + 1)).expect("connection should stay open");
+    assert_eq!(events.first(), Some(&Event::Head { stream: kept, is_end: false }));
 }
 
 #[test]
