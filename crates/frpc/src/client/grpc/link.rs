@@ -140,6 +140,11 @@ impl LinkState {
         Some(reply)
     }
 
+    /// Returns the maximum number of streams, or the number of open ones if the server has reduced the maximum below it.
+    fn streams_max(&self) -> usize {
+        self.http2.open_max().saturating_add(self.http2.stream_count())
+    }
+
     fn finish(&mut self, key: StreamKey, end: Result<Option<Head>, CallError>) {
         // Lock order: connection, then reply. The caller holds the connection lock.
         if let Some(reply) = self.remove(key, ErrorCode::NO_ERROR) {
@@ -586,8 +591,13 @@ impl Driver {
         if state.http2.next_timeout().is_some_and(|due| now >= due) {
             state.http2.handle_timeout(now).map_err(failed)?;
         }
+        let streams_max = state.streams_max();
         while let Some(event) = state.http2.poll_event(&mut self.input, now).map_err(failed)? {
             state.handle(event);
+        }
+        if state.streams_max() > streams_max {
+            // Wake all waiting calls, because SETTINGS may permit several more streams.
+            state.changes.calls.notify_waiters();
         }
         // Copy the rest of the input, which may stay here until pending writes complete, so that it does not keep the
         // read buffer alive.

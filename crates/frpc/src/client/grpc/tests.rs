@@ -1,26 +1,114 @@
 //! Tests of connections to gRPC servers.
 
 use super::*;
+use crate::Channel;
+use bytes::BytesMut;
+use frisbee_core::ServerConfig;
+use frisbee_http2::{Connection, Event, StreamKey};
+use std::collections::VecDeque;
+use std::future::pending;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 const KEEPALIVE: Keepalive = Keepalive { interval: Duration::from_secs(5), timeout: Duration::from_secs(3) };
+
+/// Limit for events that should occur at once, in paused time.
+const SOON: Duration = Duration::from_secs(4);
+
+/// Returns a connector with these results. Further attempts never complete.
+fn connector<const N: usize>(
+    attempts: [io::Result<DuplexStream>; N],
+) -> impl Fn() -> BoxFuture<'static, io::Result<DuplexStream>> {
+    let attempts = Mutex::new(VecDeque::from(attempts));
+    move || {
+        let attempt = attempts.lock().pop_front();
+        Box::pin(async move {
+            match attempt {
+                Some(attempt) => attempt,
+                None => pending().await,
+            }
+        })
+    }
+}
+
+/// Returns a client with these results of its attempts to connect. Further attempts never complete.
+fn client<const N: usize>(attempts: [io::Result<DuplexStream>; N]) -> GrpcLinks {
+    let mut channel = Channel::builder();
+    let offer = channel.offer().expect("channel should offer no services");
+    let (factory, server) = (channel.factory(&offer), GrpcServer::new("server", false, "server"));
+    GrpcLinks::new(&factory, KEEPALIVE, server, connector(attempts), None)
+}
 
 /// Returns a client with one connection, and the server's end of it.
 async fn connected() -> (GrpcLinks, DuplexStream) {
     let (here, mut server) = tokio::io::duplex(4096);
-    let here = Mutex::new(Some(here));
-    let connect = move || std::future::ready(here.lock().take().ok_or_else(|| io::ErrorKind::NotConnected.into()));
-    let mut channel = crate::Channel::builder();
-    let offer = channel.offer().expect("channel should offer no services");
     // An empty SETTINGS frame. The client may then open streams.
     server.write_all(b"\0\0\0\x04\0\0\0\0\0").await.expect("client should accept the SETTINGS frame");
-    let named = GrpcServer::new("server", false, "server");
-    (GrpcLinks::new(&channel.factory(&offer), KEEPALIVE, named, connect, None), server)
+    (client([Ok(here)]), server)
+}
+
+/// A server that reads requests from one connection.
+struct Server {
+    transport: DuplexStream,
+    http2: Connection,
+    input: Bytes,
+}
+
+impl Server {
+    /// Creates a server that permits `streams_max` streams, and the client's end of its connection.
+    async fn new(streams_max: u8) -> (DuplexStream, Self) {
+        let (here, transport) = tokio::io::duplex(4096);
+        let http2 = Connection::server(&ServerConfig::default(), now());
+        let mut server = Self { transport, http2, input: Bytes::new() };
+        server.flush().await;
+        server.permit(streams_max).await;
+        (here, server)
+    }
+
+    async fn flush(&mut self) {
+        let output = self.http2.take_output(now());
+        self.transport.write_all(&output).await.expect("client should accept the output");
+    }
+
+    /// Sends a SETTINGS frame that permits `streams_max` streams.
+    async fn permit(&mut self, streams_max: u8) {
+        let frame = [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, streams_max];
+        self.transport.write_all(&frame).await.expect("client should accept the SETTINGS frame");
+    }
+
+    /// Waits for a request.
+    async fn request(&mut self) -> StreamKey {
+        timeout(SOON, async {
+            loop {
+                while let Some(event) = self.http2.poll_event(&mut self.input, now()).expect("input should be valid") {
+                    if let Event::Head { stream, .. } = event {
+                        return stream;
+                    }
+                }
+                self.flush().await;
+                let mut input = BytesMut::new();
+                let count = self.transport.read_buf(&mut input).await.expect("connection should stay open");
+                assert!(count > 0, "connection should stay open");
+                self.input = input.freeze();
+            }
+        })
+        .await
+        .expect("request should arrive in time")
+    }
 }
 
 fn call(metadata: &Metadata) -> GrpcCall<'_> {
     GrpcCall { path: "/a.B/C".to_owned(), caller: None, timeout: None, metadata, trace: None }
+}
+
+fn message() -> GrpcRequests {
+    GrpcRequests::Whole(Bytes::from_static(b"\0\0\0\0\0"))
+}
+
+/// Makes a call in a task.
+fn spawn_call(links: &GrpcLinks) -> AbortOnDrop<Result<(), Failed>> {
+    let links = links.clone();
+    AbortOnDrop(tokio::spawn(async move { links.call(&call(&Metadata::new()), message()).await.map(drop) }))
 }
 
 /// Regression test: the call waited for its remaining requests until its deadline.
@@ -45,10 +133,7 @@ async fn unsendable_request_fails_call_at_once() {
 async fn dead_server_is_detected_between_cancelled_calls() {
     let (links, mut server) = connected().await;
     let metadata = Metadata::new();
-    let unary = async || {
-        let requests = GrpcRequests::Whole(Bytes::from_static(b"\0\0\0\0\0"));
-        timeout(Duration::from_secs(3), links.call(&call(&metadata), requests)).await
-    };
+    let unary = async || timeout(Duration::from_secs(3), links.call(&call(&metadata), message())).await;
     for _ in 0..2 {
         assert!(unary().await.is_err(), "call should wait for its reply until the timeout");
     }
@@ -58,4 +143,15 @@ async fn dead_server_is_detected_between_cancelled_calls() {
     server.read_to_end(&mut sent).await.expect("client should close the connection");
     let pings = sent.windows(9).filter(|head| head == b"\0\0\x08\x06\0\0\0\0\0");
     assert_eq!(pings.count(), 1);
+}
+
+/// Regression test: after the server had raised its limit of streams, calls waited until a stream ended.
+#[tokio::test(start_paused = true)]
+async fn raised_stream_limit_wakes_waiting_call() {
+    let (transport, mut server) = Server::new(0).await;
+    let links = client([Ok(transport)]);
+    let _call = spawn_call(&links);
+    sleep(Duration::from_secs(1)).await;
+    server.permit(1).await;
+    server.request().await;
 }
