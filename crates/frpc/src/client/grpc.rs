@@ -136,8 +136,8 @@ pub(crate) struct GrpcCall<'a> {
     /// Path of the method: `/package.Service/Method`.
     pub(crate) path: String,
     pub(crate) caller: Option<GrpcCaller>,
-    /// Timeout that is sent to the server.
-    pub(crate) timeout: Option<Duration>,
+    /// Deadline that is sent to the server as the remaining time.
+    pub(crate) deadline: Option<Instant>,
     pub(crate) metadata: &'a Metadata,
     pub(crate) trace: Option<TraceContext>,
 }
@@ -377,8 +377,7 @@ impl GrpcLinks {
     /// Dropping the future cancels the call.
     pub(crate) async fn call(&self, call: &GrpcCall<'_>, mut requests: GrpcRequests) -> Result<GrpcReplies, Failed> {
         let links = &self.0;
-        let head = links.head(call);
-        let deadline = call.timeout.map(|timeout| after(now(), timeout));
+        let deadline = call.deadline;
         let (mut refused_by, mut attempt, mut has_sent) = (None, 0, false);
         loop {
             attempt += 1;
@@ -386,7 +385,7 @@ impl GrpcLinks {
                 GrpcRequests::Whole(message) => Some(message),
                 GrpcRequests::Stream(_) => None,
             };
-            let opened = links.open(call.caller, &head, whole, refused_by.as_ref()).await;
+            let opened = links.open(call, whole, refused_by.as_ref()).await;
             let mut opened = opened.map_err(|status| links.unsent(status))?;
             let mut is_sending = true;
             let reply = poll_fn(|task| {
@@ -454,8 +453,8 @@ impl Shared {
         let mut head = Head::request("POST", scheme, self.authority(), &call.path);
         head.push("te", "trailers");
         head.push("content-type", "application/grpc");
-        if let Some(timeout) = call.timeout {
-            head.push("grpc-timeout", status::timeout(timeout));
+        if let Some(deadline) = call.deadline {
+            head.push("grpc-timeout", status::timeout(deadline.saturating_duration_since(now())));
         }
         if let Some(trace) = call.trace {
             head.push("traceparent", trace.to_string());
@@ -476,13 +475,14 @@ impl Shared {
     /// Opens a stream on a connection other than `refused_by`, connecting if necessary.
     async fn open(
         self: &Arc<Self>,
-        caller: Option<GrpcCaller>,
-        head: &Head,
+        call: &GrpcCall<'_>,
         message: Option<&Bytes>,
         refused_by: Option<&Arc<Link>>,
     ) -> Result<Call, Status> {
-        let mut has_waited = false;
+        let (caller, mut has_waited) = (call.caller, false);
         loop {
+            // Rebuild the head after each wait, because it contains the remaining time.
+            let head = self.head(call);
             let mut changed = pin!(self.changes.calls.notified());
             // Register before checking the state, so that a change in between wakes this task.
             changed.as_mut().enable();
@@ -494,7 +494,7 @@ impl Shared {
                 self.remove_closing(pool);
                 let is_allowed = |link: &&Arc<Link>| refused_by.is_none_or(|refused| !Arc::ptr_eq(link, refused));
                 let mut links = pool.links.iter().filter(is_allowed);
-                if let Some(call) = links.find_map(|link| link.call(caller, head, message)) {
+                if let Some(call) = links.find_map(|link| link.call(caller, &head, message)) {
                     if has_waited {
                         // Wake the next waiting call, because there may be room for another stream.
                         self.changes.calls.notify_one();

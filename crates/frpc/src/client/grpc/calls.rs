@@ -220,8 +220,8 @@ impl Channel {
             return Err(out_of_time());
         }
         let until = options.timeout.and_then(|timeout| clock::now().checked_add(timeout));
-        let timeout = options.timeout.filter(|_| options.sends_timeout);
-        let call = GrpcCall::new(method, timeout, extras.as_deref(), context::trace());
+        let deadline = until.filter(|_| options.sends_timeout);
+        let call = GrpcCall::new(method, deadline, extras.as_deref(), context::trace());
         let reply = self.in_runtime(async {
             let link = self.grpc_link(method, until).await?;
             links(&link)?.call_single(&call, requests).await.map_err(|(status, _)| status)
@@ -244,10 +244,11 @@ impl Channel {
         requests: GrpcRequests,
     ) -> EncodedReplies {
         let (channel, trace) = (self.clone(), context::trace());
+        let deadline = timeout.and_then(|timeout| clock::now().checked_add(timeout));
         let opening = self.inner.runtime.spawn(async move {
             let until = channel.options(timeout).timeout.and_then(|timeout| clock::now().checked_add(timeout));
             let link = channel.grpc_link(method, until).await?;
-            let call = GrpcCall::new(method, timeout, extras.as_deref(), trace);
+            let call = GrpcCall::new(method, deadline, extras.as_deref(), trace);
             let replies = links(&link)?.call(&call, requests).await.map_err(|(status, _)| status)?;
             Ok((replies, link))
         });
@@ -273,13 +274,14 @@ impl PendingCall<'_> {
     ) -> Result<Response<AnyReply>, Box<Failure>> {
         let requests = encode(message).map_err(|status| Failure::new(status, SentState::Never))?;
         let CallOptions { timeout, sends_timeout, .. } = self.options;
-        let sent_timeout = timeout.filter(|_| sends_timeout);
-        let call = GrpcCall::new(self.method, sent_timeout, self.extras, self.trace.copied());
+        let until = timeout.and_then(|timeout| clock::now().checked_add(timeout));
+        let deadline = until.filter(|_| sends_timeout);
+        let call = GrpcCall::new(self.method, deadline, self.extras, self.trace.copied());
         let mut timer = CallTimer::start(table);
         // Set the flag before sending, because the server may run the call even if it fails afterwards.
         is_sent.store(true, Ordering::Relaxed);
         let reply = links.call_single(&call, requests);
-        let reply = match timeout.and_then(|timeout| clock::now().checked_add(timeout)) {
+        let reply = match until {
             None => Ok(reply.await),
             Some(until) => clock::timeout_at(runtime, until, reply).await,
         };
@@ -353,11 +355,11 @@ impl GrpcLinks {
 impl<'a> GrpcCall<'a> {
     fn new(
         method: &Method,
-        timeout: Option<Duration>,
+        deadline: Option<Instant>,
         extras: Option<&'a Extras>,
         trace: Option<crate::observe::TraceContext>,
     ) -> Self {
         let caller = Extras::extensions(extras).get::<GrpcCaller>().copied();
-        Self { path: format!("/{method}"), caller, timeout, metadata: Extras::metadata(extras), trace }
+        Self { path: format!("/{method}"), caller, deadline, metadata: Extras::metadata(extras), trace }
     }
 }

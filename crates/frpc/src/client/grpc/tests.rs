@@ -98,7 +98,7 @@ impl Server {
 }
 
 fn call(metadata: &Metadata) -> GrpcCall<'_> {
-    GrpcCall { path: "/a.B/C".to_owned(), caller: None, timeout: None, metadata, trace: None }
+    GrpcCall { path: "/a.B/C".to_owned(), caller: None, deadline: None, metadata, trace: None }
 }
 
 fn message() -> GrpcRequests {
@@ -154,4 +154,22 @@ async fn raised_stream_limit_wakes_waiting_call() {
     sleep(Duration::from_secs(1)).await;
     server.permit(1).await;
     server.request().await;
+}
+
+/// Regression test: the server received the whole timeout, although the call had waited for a stream.
+#[tokio::test(start_paused = true)]
+async fn sent_timeout_excludes_wait_for_stream() {
+    let (transport, mut server) = Server::new(0).await;
+    let links = client([Ok(transport)]);
+    let deadline = now() + Duration::from_secs(60);
+    let _call = AbortOnDrop(tokio::spawn(async move {
+        let metadata = Metadata::new();
+        let call = GrpcCall { deadline: Some(deadline), ..call(&metadata) };
+        links.call(&call, message()).await.map(drop)
+    }));
+    sleep(Duration::from_secs(2)).await;
+    server.permit(1).await;
+    server.request().await;
+    let sent = server.http2.head().get("grpc-timeout").map(|sent| String::from_utf8_lossy(sent).into_owned());
+    assert_eq!(sent.as_deref(), Some("58000000u"));
 }
