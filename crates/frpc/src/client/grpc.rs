@@ -24,7 +24,7 @@ use crate::calls::table::CallTable;
 use crate::client::attempt::SentState;
 use crate::client::dial::is_grpc;
 use crate::client::factory::LinkFactory;
-use crate::clock::now;
+use crate::clock::{self, now};
 use crate::observe::TraceContext;
 use crate::{Code, GrpcCaller, Metadata, Status};
 use base64::Engine as _;
@@ -486,7 +486,7 @@ impl Shared {
             let mut changed = pin!(self.changes.calls.notified());
             // Register before checking the state, so that a change in between wakes this task.
             changed.as_mut().enable();
-            let dials = {
+            let (dials, retry_at) = {
                 let pool = &mut *self.pool.lock();
                 if pool.is_closed {
                     return Err(closed());
@@ -501,8 +501,10 @@ impl Shared {
                     }
                     return call;
                 }
-                if pool.links.len() < LINKS_MAX {
-                    if pool.retry_at.is_none_or(|retry_at| now() >= retry_at) {
+                let retry_at = pool.retry_at.filter(|retry_at| now() < *retry_at);
+                let may_dial = pool.links.len() < LINKS_MAX;
+                if may_dial {
+                    if retry_at.is_none() {
                         self.dial(pool);
                     } else if pool.links.is_empty() || caller.is_some() {
                         return Err(self.unreachable(&pool.last_error));
@@ -514,9 +516,13 @@ impl Shared {
                     ))
                     .not_run());
                 }
-                pool.dials
+                (pool.dials, retry_at.filter(|_| may_dial))
             };
-            changed.await;
+            match retry_at {
+                // Connect when the pause ends, because no event may occur before the call's deadline.
+                Some(retry_at) => drop(clock::timeout_at(&self.runtime, retry_at, changed).await),
+                None => changed.await,
+            }
             has_waited = true;
             let pool = self.pool.lock();
             // Fail only if an attempt to connect has ended during the wait, because the server may have recovered from
@@ -580,12 +586,13 @@ impl Pool {
     fn remove_closing(&mut self) {
         let mut failed = None;
         self.links.retain(|link| {
-            match link.early_end() {
-                None => self.failures = 0,
-                Some(reason) if link.is_closing() => failed = Some(reason),
-                Some(_) => {}
+            // Reset the count once per connection, so that it grows while one connection works and others fail.
+            if link.take_first_reply() {
+                self.failures = 0;
             }
-            !link.is_closing()
+            let is_closing = link.is_closing();
+            failed = link.early_end().filter(|_| is_closing).or(failed.take());
+            !is_closing
         });
         match failed {
             Some(_) if self.failures == 0 => self.failures = 1,

@@ -86,6 +86,8 @@ struct LinkState {
     /// Whether the connection accepts no further calls and closes once the open calls have ended.
     is_closing: bool,
     has_replied: bool,
+    /// Whether the pool has taken note of the first reply.
+    is_counted: bool,
     /// Reason given by the server for closing the connection. Included in the errors of failed calls.
     reason: Option<Arc<str>>,
     has_ended: bool,
@@ -233,6 +235,7 @@ impl Link {
             opening: None,
             is_closing: false,
             has_replied: false,
+            is_counted: false,
             reason: None,
             has_ended: false,
         })));
@@ -308,6 +311,12 @@ impl Link {
     /// Returns whether the connection accepts no further streams.
     pub(super) fn is_closing(&self) -> bool {
         self.0.lock().is_closing
+    }
+
+    /// Returns whether the server has replied to a call. Returns `true` only once.
+    pub(super) fn take_first_reply(&self) -> bool {
+        let mut state = self.0.lock();
+        state.has_replied && !std::mem::replace(&mut state.is_counted, true)
     }
 
     /// Returns the server's close reason if the connection has ended without a reply to any call.

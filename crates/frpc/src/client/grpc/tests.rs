@@ -95,6 +95,12 @@ impl Server {
         .await
         .expect("request should arrive in time")
     }
+
+    /// Ends a call without a message.
+    async fn reply(&mut self, stream: StreamKey) {
+        self.http2.send_head(stream, &Head::response(200), true).expect("stream should be open");
+        self.flush().await;
+    }
 }
 
 fn call(metadata: &Metadata) -> GrpcCall<'_> {
@@ -172,4 +178,32 @@ async fn sent_timeout_excludes_wait_for_stream() {
     server.request().await;
     let sent = server.http2.head().get("grpc-timeout").map(|sent| String::from_utf8_lossy(sent).into_owned());
     assert_eq!(sent.as_deref(), Some("58000000u"));
+}
+
+/// Regression test: if no further connection could be made at first, the call waited until a stream ended.
+#[tokio::test(start_paused = true)]
+async fn waiting_call_connects_again_after_failure() {
+    let ((first, _full), (second, mut server)) = (Server::new(0).await, Server::new(1).await);
+    let links = client([Ok(first), Err(io::ErrorKind::ConnectionRefused.into()), Ok(second)]);
+    let _call = spawn_call(&links);
+    server.request().await;
+}
+
+/// Regression test: failures to make a second connection were forgotten while the first one was in use, so the delay
+/// between attempts did not grow.
+#[tokio::test(start_paused = true)]
+async fn delay_grows_while_other_connection_works() {
+    let (transport, mut server) = Server::new(1).await;
+    let refused = || Err(io::ErrorKind::ConnectionRefused.into());
+    let links = client([Ok(transport), refused(), refused(), refused(), refused(), refused(), refused()]);
+    let mut calls = vec![spawn_call(&links)];
+    let stream = server.request().await;
+    server.reply(stream).await;
+    calls.push(spawn_call(&links));
+    server.request().await;
+    calls.push(spawn_call(&links));
+    sleep(Duration::from_secs(1)).await;
+    let pool = links.0.pool.lock();
+    assert!((4..=6).contains(&pool.dials), "{} attempts", pool.dials);
+    assert!(pool.failures >= 4, "{} failures", pool.failures);
 }
