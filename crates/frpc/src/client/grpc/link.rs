@@ -8,7 +8,7 @@ use crate::{GrpcCaller, Status};
 use bytes::{Buf as _, Bytes, BytesMut};
 use frisbee::rpc::CallShares;
 use frisbee_core::ClientConfig;
-use frisbee_http2::{Connection, EnvelopeTracker, ErrorCode, Event, Head, SendError, StreamKey, write_some};
+use frisbee_http2::{Connection, EnvelopeTracker, ErrorCode, Event, Head, OpenError, SendError, StreamKey, write_some};
 use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::io;
@@ -283,11 +283,20 @@ impl Link {
         if caller.is_some_and(|caller| !state.callers.take(caller.0, free)) {
             return None;
         }
-        let Ok(key) = state.http2.open(head, false) else {
-            if let Some(caller) = caller {
-                state.callers.release(caller.0);
+        let key = match state.http2.open(head, false) {
+            Ok(key) => key,
+            Err(error) => {
+                if let Some(caller) = caller {
+                    state.callers.release(caller.0);
+                }
+                // A connection without unused stream ids accepts no more calls, so another one must replace it.
+                if error == OpenError::ShutDown {
+                    state.is_closing = true;
+                    state.changes.notify();
+                    wake(&mut state.driver);
+                }
+                return None;
             }
-            return None;
         };
         if let Some(message) = message {
             // Ignore the error, because the stream was opened above.
@@ -331,6 +340,14 @@ impl Link {
         state.is_closing = true;
         state.http2.shut_down(now());
         wake(&mut state.driver);
+    }
+}
+
+#[cfg(test)]
+impl Link {
+    /// Makes the connection behave as if it had no unused stream ids.
+    pub(super) fn use_up_ids(&self) {
+        self.0.lock().http2.shut_down(now());
     }
 }
 

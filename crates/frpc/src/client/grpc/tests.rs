@@ -207,3 +207,23 @@ async fn delay_grows_while_other_connection_works() {
     assert!((4..=6).contains(&pool.dials), "{} attempts", pool.dials);
     assert!(pool.failures >= 4, "{} failures", pool.failures);
 }
+
+/// Regression test: connections without unused stream ids were kept, so all further calls waited for a stream.
+#[tokio::test(start_paused = true)]
+async fn connection_without_unused_ids_is_replaced() {
+    let (mut transports, mut servers) = (Vec::new(), Vec::new());
+    for _ in 0..=LINKS_MAX {
+        let (transport, server) = Server::new(1).await;
+        (transports.push(Ok(transport)), servers.push(server));
+    }
+    let transports: [_; LINKS_MAX + 1] = transports.try_into().expect("there should be a transport per server");
+    let links = client(transports);
+    for server in &mut servers {
+        let mut call = spawn_call(&links);
+        let stream = server.request().await;
+        server.reply(stream).await;
+        let ended = (&mut call.0).await.expect("task should end");
+        ended.expect_err("reply should have no status");
+        links.0.pool.lock().links.iter().for_each(|link| link.use_up_ids());
+    }
+}
