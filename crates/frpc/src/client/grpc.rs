@@ -492,9 +492,14 @@ impl Shared {
                     return Err(closed());
                 }
                 self.remove_closing(pool);
-                let is_allowed = |link: &&Arc<Link>| refused_by.is_none_or(|refused| !Arc::ptr_eq(link, refused));
-                let mut links = pool.links.iter().filter(is_allowed);
-                if let Some(call) = links.find_map(|link| link.call(caller, &head, message)) {
+                let is_refusing = |link: &&Arc<Link>| refused_by.is_some_and(|refused| Arc::ptr_eq(link, refused));
+                let mut links = pool.links.iter().filter(|link| !is_refusing(link));
+                let opened = links.find_map(|link| link.call(caller, &head, message));
+                // The end of a stream wakes a single call. If that stream was on the refusing connection, a call that
+                // ignored it would leave it unused while other calls wait.
+                let refusing = || pool.links.iter().find(is_refusing).filter(|_| has_waited);
+                let opened = opened.or_else(|| refusing()?.call(caller, &head, message));
+                if let Some(call) = opened {
                     if has_waited {
                         // Wake the next waiting call, because there may be room for another stream.
                         self.changes.calls.notify_one();

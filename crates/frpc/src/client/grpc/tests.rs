@@ -4,7 +4,7 @@ use super::*;
 use crate::Channel;
 use bytes::BytesMut;
 use frisbee_core::ServerConfig;
-use frisbee_http2::{Connection, Event, StreamKey};
+use frisbee_http2::{Connection, ErrorCode, Event, StreamKey};
 use std::collections::VecDeque;
 use std::future::pending;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
@@ -99,6 +99,11 @@ impl Server {
     /// Ends a call without a message.
     async fn reply(&mut self, stream: StreamKey) {
         self.http2.send_head(stream, &Head::response(200), true).expect("stream should be open");
+        self.flush().await;
+    }
+
+    async fn refuse(&mut self, stream: StreamKey) {
+        self.http2.reset(stream, ErrorCode::REFUSED_STREAM);
         self.flush().await;
     }
 }
@@ -226,4 +231,23 @@ async fn connection_without_unused_ids_is_replaced() {
         ended.expect_err("reply should have no status");
         links.0.pool.lock().links.iter().for_each(|link| link.use_up_ids());
     }
+}
+
+/// Regression test: a call that one connection had refused waited for another one, although that connection had room.
+#[tokio::test(start_paused = true)]
+async fn refused_call_may_return_to_only_free_connection() {
+    let (mut transports, mut servers) = (Vec::new(), Vec::new());
+    for _ in 0..LINKS_MAX {
+        let (transport, server) = Server::new(1).await;
+        (transports.push(Ok(transport)), servers.push(server));
+    }
+    let transports: [_; LINKS_MAX] = transports.try_into().expect("there should be a transport per server");
+    let links = client(transports);
+    let (mut calls, mut streams) = (Vec::new(), Vec::new());
+    for server in &mut servers {
+        calls.push(spawn_call(&links));
+        streams.push(server.request().await);
+    }
+    servers[0].refuse(streams[0]).await;
+    servers[0].request().await;
 }
