@@ -508,18 +508,11 @@ impl Shared {
                 }
                 let retry_at = pool.retry_at.filter(|retry_at| now() < *retry_at);
                 let may_dial = pool.links.len() < LINKS_MAX;
-                if may_dial {
-                    if retry_at.is_none() {
-                        self.dial(pool);
-                    } else if pool.links.is_empty() || caller.is_some() {
-                        return Err(self.unreachable(&pool.last_error));
-                    }
-                } else if caller.is_some() {
-                    return Err(Status::resource_exhausted(format!(
-                        "too many calls to {} are in progress; this one has not run",
-                        self.authority()
-                    ))
-                    .not_run());
+                match retry_at {
+                    None if may_dial => self.dial(pool),
+                    Some(_) if pool.links.is_empty() => return Err(self.unreachable(&pool.last_error)),
+                    _ if caller.is_some() => return Err(self.busy()),
+                    _ => {}
                 }
                 (pool.dials, retry_at.filter(|_| may_dial))
             };
@@ -533,12 +526,23 @@ impl Shared {
             // Fail only if an attempt to connect has ended during the wait, because the server may have recovered from
             // earlier errors.
             if pool.dials != dials
-                && (pool.links.is_empty() || caller.is_some())
                 && let Some(error) = &pool.dial_error
             {
-                return Err(self.unreachable(error));
+                match (pool.links.is_empty(), caller) {
+                    (true, _) => return Err(self.unreachable(error)),
+                    (false, Some(_)) => return Err(self.busy()),
+                    (false, None) => {}
+                }
             }
         }
+    }
+
+    /// Returns the status of a remote caller's call if the connections have no room for it. It is not `Unavailable`,
+    /// because a channel to several servers would repeat the call, and might choose this server again and again.
+    fn busy(&self) -> Status {
+        let authority = self.authority();
+        let text = format!("too many calls to {authority} are in progress; this one has not run");
+        Status::resource_exhausted(text).not_run()
     }
 
     /// Starts a connection attempt, unless one is in progress. The attempt continues if the caller is dropped.

@@ -1,12 +1,20 @@
 //! Tests of connections to gRPC servers.
 
 use super::*;
-use crate::Channel;
+use crate::api::middleware::CallKind;
+use crate::client::links::Links;
+use crate::client::picker::{PendingCall, Pick, PickedConnection, Picker, WaitPolicy};
+use crate::observe::ServerLoad;
+use crate::schema::method::Method;
+use crate::wire::layouts::tests::FIRST;
+use crate::{Channel, Request};
 use bytes::BytesMut;
 use frisbee_core::ServerConfig;
 use frisbee_http2::{Connection, ErrorCode, Event, StreamKey};
+use polyglot::{DecodeError, Decoder, EncodeError, Encoder, ProtobufCodec, Root};
 use std::collections::VecDeque;
 use std::future::pending;
+use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tokio::time::{sleep, timeout};
 
@@ -250,4 +258,84 @@ async fn refused_call_may_return_to_only_free_connection() {
     }
     servers[0].refuse(streams[0]).await;
     servers[0].request().await;
+}
+
+/// Ignores the events of a server.
+#[derive(Debug)]
+struct Ignored;
+
+impl ServerObserver for Ignored {
+    fn event(&self, _: ServerEvent) {}
+}
+
+/// A picker of a single server, which fails after several choices.
+struct CountingPicker(Links, AtomicU32);
+
+impl Picker for CountingPicker {
+    fn pick(&self, call: &PendingCall<'_>) -> Pick {
+        assert_eq!(call.kind, CallKind::Unary);
+        match (self.1.fetch_add(1, Ordering::Relaxed), self.0.current()) {
+            (100.., _) => Pick::Failed(Status::internal("the call was repeated without a pause")),
+            (_, Some(link)) => Pick::Ready(PickedConnection::new(link)),
+            (_, None) => Pick::Connecting,
+        }
+    }
+
+    fn connect(&self, wait: WaitPolicy) -> BoxFuture<'_, Result<PickedConnection, Status>> {
+        Box::pin(async move { self.0.connect(wait).await.map(PickedConnection::new) })
+    }
+
+    fn link(&self) -> Option<Arc<crate::client::link::Link>> {
+        self.0.current()
+    }
+
+    fn stay_connected(&self) -> BoxFuture<'_, ()> {
+        Box::pin(pending())
+    }
+
+    fn close(&self) {
+        self.0.close();
+    }
+
+    fn loads(&self) -> Vec<ServerLoad> {
+        Vec::new()
+    }
+}
+
+static METHOD: Method = Method::new(&FIRST, "Get", 10);
+
+#[derive(Debug, Default)]
+struct Empty;
+
+impl polyglot::Message for Empty {
+    const NAME: &'static str = "Empty";
+    const PROTOBUF: Option<ProtobufCodec<Self>> = Some(ProtobufCodec { encode: |_, _| {}, decode: |_| Ok(Self) });
+
+    fn encode_root(&self, _: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        Ok(())
+    }
+
+    fn decode_root(_: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
+        Ok(Root::Message(Self))
+    }
+}
+
+/// Regression test: the call was repeated without a pause, which blocked its thread until the next attempt to connect.
+#[tokio::test(start_paused = true)]
+async fn remote_call_at_full_connection_is_not_repeated() {
+    let (transport, _full) = Server::new(0).await;
+    let connect = connector([Ok(transport), Err(io::ErrorKind::ConnectionRefused.into())]);
+    let channel = Channel::builder()
+        .grpc()
+        .connect_picker(|factory| {
+            let links = factory.by_connector("server", connect, Some(Arc::new(Ignored)));
+            Ok(Arc::new(CountingPicker(links, AtomicU32::new(0))))
+        })
+        .expect("settings should be valid");
+    let picker = channel.picker::<CountingPicker>().expect("channel should have this picker");
+    picker.0.dial().await.expect("server should accept the connection");
+    let mut request = Request::new(Empty);
+    request.extensions_mut().insert(GrpcCaller(None));
+    let status = channel.unary::<_, Empty>(&METHOD, request).await.expect_err("connection should be full");
+    assert_eq!((status.code(), status.may_have_run()), (Code::ResourceExhausted, false), "{status}");
 }
