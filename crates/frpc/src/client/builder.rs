@@ -429,7 +429,7 @@ impl ChannelBuilder {
 
     /// Creates a channel to a gRPC server over the transports of a [connector](Self::connect_with_connector), without
     /// connecting. `address` is the authority (host and port) of the calls, preceded by `https://` if the transports
-    /// use TLS. The connector must enforce its own timeout.
+    /// use TLS.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]

@@ -215,9 +215,14 @@ impl GrpcLinks {
         F: Future<Output = io::Result<T>> + Send + 'static,
         T: AsyncRead + AsyncWrite + Send + 'static,
     {
+        let limit = factory.connect_timeout;
         let connect = Box::new(move || -> BoxFuture<'static, io::Result<Transport>> {
             let connecting = connect();
-            Box::pin(async move { Ok(Box::pin(connecting.await?) as Transport) })
+            Box::pin(async move {
+                let late = || io::Error::new(io::ErrorKind::TimedOut, format!("not connected within {limit:?}"));
+                let connected = tokio::time::timeout(limit, connecting).await.map_err(|_| late())?;
+                Ok(Box::pin(connected?) as Transport)
+            })
         });
         Self(Arc::new(Shared {
             server,

@@ -260,6 +260,20 @@ async fn refused_call_may_return_to_only_free_connection() {
     servers[0].request().await;
 }
 
+/// Regression test: a connector of a load-balanced gRPC server had no timeout, so the server was never dialled again.
+#[tokio::test(start_paused = true)]
+async fn stuck_grpc_connector_times_out() {
+    let connect = || pending::<io::Result<DuplexStream>>();
+    let channel = Channel::builder()
+        .grpc()
+        .connect_timeout(SOON / 2)
+        .connect_picker(|factory| Ok(Arc::new(factory.by_connector("server", connect, None))))
+        .expect("settings should be valid");
+    let links = channel.picker::<Links>().expect("channel should have this picker");
+    let error = timeout(SOON, links.dial()).await.expect("attempt should time out").expect_err("attempt should fail");
+    assert!(error.to_string().contains("2s"), "{error}");
+}
+
 /// Ignores the events of a server.
 #[derive(Debug)]
 struct Ignored;
