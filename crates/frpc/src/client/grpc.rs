@@ -138,6 +138,8 @@ pub(crate) struct GrpcCall<'a> {
     pub(crate) caller: Option<GrpcCaller>,
     /// Deadline that is sent to the server as the remaining time.
     pub(crate) deadline: Option<Instant>,
+    /// Deadline for opening a stream.
+    pub(crate) open_until: Option<Instant>,
     pub(crate) metadata: &'a Metadata,
     pub(crate) trace: Option<TraceContext>,
 }
@@ -521,10 +523,14 @@ impl Shared {
                 }
                 (pool.dials, retry_at.filter(|_| may_dial))
             };
-            match retry_at {
-                // Connect when the pause ends, because no event may occur before the call's deadline.
-                Some(retry_at) => drop(clock::timeout_at(&self.runtime, retry_at, changed).await),
+            // Connect when the pause ends, because no event may occur before the call's deadline.
+            match [retry_at, call.open_until].into_iter().flatten().min() {
+                Some(at) => drop(clock::timeout_at(&self.runtime, at, changed).await),
                 None => changed.await,
+            }
+            if call.open_until.is_some_and(|until| now() >= until) {
+                let text = format!("not sent: no connection to {} had room before the deadline", self.authority());
+                return Err(Status::deadline_exceeded(text).not_run());
             }
             has_waited = true;
             let pool = self.pool.lock();

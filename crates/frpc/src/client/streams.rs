@@ -245,9 +245,7 @@ where
         Some(reply) => reply,
         None => {
             let reply = poll_fn(|context| replies.poll_message(context));
-            options.within(options.limit, reply).await.map_err(|_| {
-                Status::deadline_exceeded("the call was not answered before its deadline and may have run")
-            })?
+            options.within(options.limit, reply).await.map_err(|_| unanswered())?
         }
     };
     let reply = reply.unwrap_or_else(|| Err(Status::internal("the server ended the call without a reply")))?;
@@ -492,6 +490,11 @@ fn cut_off(status: Status, reason: Option<CloseReason>) -> Status {
 /// Returns the time left until the deadline `until`, if there is one.
 fn time_left(until: Option<Instant>) -> Option<Duration> {
     until.map(|until| until.saturating_duration_since(clock::now()))
+}
+
+/// Returns the status of a call if the reply to its requests did not arrive in time.
+pub(crate) fn unanswered() -> Status {
+    Status::deadline_exceeded("the call was not answered before its deadline and may have run")
 }
 
 /// Returns the status of a call if its stream was opened but its request could not be sent.

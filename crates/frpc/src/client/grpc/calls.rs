@@ -13,18 +13,22 @@ use crate::client::call::{CallOptions, PendingCall};
 use crate::client::channel::Channel;
 use crate::client::connect_task::RUNTIME_ENDED;
 use crate::client::link::Link;
+use crate::client::streams::unanswered;
 use crate::schema::method::Method;
 use crate::wire::body::{AnyMessage, EncodeBody, protobuf_codec};
 use crate::{Code, GrpcCaller, Metadata, Request, Response, Status, Streaming, clock, context};
 use bytes::Bytes;
 use futures_core::Stream;
 use polyglot::{Message, ProtobufCodec};
-use std::pin::Pin;
+use std::convert::Infallible;
+use std::future::{pending, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 
 /// Makes a client-streaming call to a gRPC server, inside the channel's middleware.
 pub(crate) async fn client_streaming<S, B>(
@@ -37,10 +41,11 @@ where
     S::Item: Message,
     B: Message,
 {
-    let timeout = context::allowed(request.timeout());
-    let options = CallOptions { timeout, sends_timeout: true, strict: false };
+    let timeout = request.timeout();
     let (messages, extras) = request.into_parts();
-    read(channel.call_grpc(method, options, extras, encode_all(messages)?).await?, decode)
+    let (sending, sent) = oneshot::channel();
+    let requests = encode_all(messages, Some(sending))?;
+    read(channel.call_grpc(method, timeout, extras, requests, sent).await?, decode)
 }
 
 /// Makes a server-streaming call to a gRPC server, inside the channel's middleware.
@@ -71,7 +76,7 @@ where
 {
     let timeout = request.timeout();
     let (messages, extras) = request.into_parts();
-    replies(channel, method, timeout, extras, encode_all(messages)?)
+    replies(channel, method, timeout, extras, encode_all(messages, None)?)
 }
 
 pub(crate) fn decode<B: Message>(message: Bytes) -> Result<B, Status> {
@@ -82,13 +87,14 @@ fn encode(message: &(impl EncodeBody + ?Sized)) -> Result<GrpcRequests, Status> 
     enveloped(|out| message.encode_protobuf(out)).map(GrpcRequests::Whole).map_err(Status::not_run)
 }
 
-fn encode_all<S>(messages: S) -> Result<GrpcRequests, Status>
+/// Returns the stream of encoded requests. Drops `sending` after the last one.
+fn encode_all<S>(messages: S, sending: Option<Sending>) -> Result<GrpcRequests, Status>
 where
     S: Stream + Send + 'static,
     S::Item: Message,
 {
     let codec = protobuf_codec()?;
-    Ok(GrpcRequests::Stream(Box::pin(EncodedRequests { messages: Box::pin(messages), codec })))
+    Ok(GrpcRequests::Stream(Box::pin(EncodedRequests { messages: Box::pin(messages), codec, sending })))
 }
 
 /// Makes a call with a stream of replies of type `B`.
@@ -110,6 +116,11 @@ fn replies<B: Message + 'static>(
     Ok(response)
 }
 
+/// Returns the time at which a timeout that begins now ends.
+fn after(timeout: Option<Duration>) -> Option<Instant> {
+    clock::now().checked_add(timeout?)
+}
+
 /// Decodes the message of a reply.
 fn read<B>(reply: Response<Bytes>, decode: impl FnOnce(Bytes) -> Result<B, Status>) -> Result<Response<B>, Status> {
     let mut message = Err(Status::internal("the reply has no message"));
@@ -121,10 +132,14 @@ fn invalid(error: impl std::fmt::Display) -> Status {
     Status::internal(format!("the reply is invalid: {error}"))
 }
 
+/// Sender without a message. Dropping it notifies the receiver that all requests of a stream have been sent.
+type Sending = oneshot::Sender<Infallible>;
+
 /// Stream that encodes the messages of a request stream.
 struct EncodedRequests<S: Stream> {
     messages: Pin<Box<S>>,
     codec: ProtobufCodec<S::Item>,
+    sending: Option<Sending>,
 }
 
 impl<S: Stream> Stream for EncodedRequests<S> {
@@ -132,6 +147,9 @@ impl<S: Stream> Stream for EncodedRequests<S> {
 
     fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let next = ready!(self.messages.as_mut().poll_next(task));
+        if next.is_none() {
+            self.sending = None;
+        }
         Poll::Ready(next.map(|message| {
             enveloped(|out| {
                 (self.codec.encode)(&message, out);
@@ -208,25 +226,39 @@ impl Channel {
         Ok(self.link_for(&call, until, &mut None).await?.link)
     }
 
-    /// Makes a call with a single reply, independent of message types.
+    /// Makes a call with a single reply, independent of message types. `sent` is notified after the last request.
     async fn call_grpc(
         &self,
         method: &'static Method,
-        options: CallOptions,
+        timeout: Option<Duration>,
         extras: OptionalExtras,
         requests: GrpcRequests,
+        sent: oneshot::Receiver<Infallible>,
     ) -> Result<Response<Bytes>, Status> {
-        if options.timeout.is_some_and(|timeout| timeout.is_zero()) {
+        // Without a timeout of its own, the call has no deadline, because its requests may take any time. The default
+        // timeout limits the waits before the first and after the last request, as in native calls.
+        let (deadline, limit) = (after(context::allowed(timeout)), self.options(timeout).timeout);
+        if limit.is_some_and(|limit| limit.is_zero()) {
             return Err(out_of_time());
         }
-        let until = options.timeout.and_then(|timeout| clock::now().checked_add(timeout));
-        let deadline = until.filter(|_| options.sends_timeout);
-        let call = GrpcCall::new(method, deadline, extras.as_deref(), context::trace());
-        let reply = self.in_runtime(async {
-            let link = self.grpc_link(method, until).await?;
+        let call = GrpcCall::new(method, (deadline, after(limit)), extras.as_deref(), context::trace());
+        let mut reply = pin!(self.in_runtime(async {
+            let link = self.grpc_link(method, call.open_until).await?;
             links(&link)?.call_single(&call, requests).await.map_err(|(status, _)| status)
+        }));
+        let runtime = &self.inner.runtime;
+        let mut late = pin!(async {
+            let _ = sent.await;
+            match after(limit) {
+                Some(until) => drop(clock::wait_until(runtime, until).await),
+                None => pending().await,
+            }
         });
-        match until {
+        let reply = poll_fn(|task| match reply.as_mut().poll(task) {
+            Poll::Pending => late.as_mut().poll(task).map(|()| Err(unanswered())),
+            reply => reply,
+        });
+        match deadline {
             None => reply.await,
             Some(until) => {
                 let reply = clock::timeout_at(&self.inner.runtime, until, reply);
@@ -244,11 +276,10 @@ impl Channel {
         requests: GrpcRequests,
     ) -> EncodedReplies {
         let (channel, trace) = (self.clone(), context::trace());
-        let deadline = timeout.and_then(|timeout| clock::now().checked_add(timeout));
+        let (deadline, open_until) = (after(timeout), after(self.options(timeout).timeout));
         let opening = self.inner.runtime.spawn(async move {
-            let until = channel.options(timeout).timeout.and_then(|timeout| clock::now().checked_add(timeout));
-            let link = channel.grpc_link(method, until).await?;
-            let call = GrpcCall::new(method, deadline, extras.as_deref(), trace);
+            let link = channel.grpc_link(method, open_until).await?;
+            let call = GrpcCall::new(method, (deadline, open_until), extras.as_deref(), trace);
             let replies = links(&link)?.call(&call, requests).await.map_err(|(status, _)| status)?;
             Ok((replies, link))
         });
@@ -274,9 +305,9 @@ impl PendingCall<'_> {
     ) -> Result<Response<AnyReply>, Box<Failure>> {
         let requests = encode(message).map_err(|status| Failure::new(status, SentState::Never))?;
         let CallOptions { timeout, sends_timeout, .. } = self.options;
-        let until = timeout.and_then(|timeout| clock::now().checked_add(timeout));
-        let deadline = until.filter(|_| sends_timeout);
-        let call = GrpcCall::new(self.method, deadline, self.extras, self.trace.copied());
+        let until = after(timeout);
+        let deadlines = (until.filter(|_| sends_timeout), until);
+        let call = GrpcCall::new(self.method, deadlines, self.extras, self.trace.copied());
         let mut timer = CallTimer::start(table);
         // Set the flag before sending, because the server may run the call even if it fails afterwards.
         is_sent.store(true, Ordering::Relaxed);
@@ -353,13 +384,14 @@ impl GrpcLinks {
 }
 
 impl<'a> GrpcCall<'a> {
+    /// Creates a call with its deadline and the deadline for opening its stream.
     fn new(
         method: &Method,
-        deadline: Option<Instant>,
+        (deadline, open_until): (Option<Instant>, Option<Instant>),
         extras: Option<&'a Extras>,
         trace: Option<crate::observe::TraceContext>,
     ) -> Self {
         let caller = Extras::extensions(extras).get::<GrpcCaller>().copied();
-        Self { path: format!("/{method}"), caller, deadline, metadata: Extras::metadata(extras), trace }
+        Self { path: format!("/{method}"), caller, deadline, open_until, metadata: Extras::metadata(extras), trace }
     }
 }

@@ -47,6 +47,12 @@ fn client<const N: usize>(attempts: [io::Result<DuplexStream>; N]) -> GrpcLinks 
     GrpcLinks::new(&factory, KEEPALIVE, server, connector(attempts), None)
 }
 
+/// Returns a channel with one connection, whose calls time out after half of [`SOON`].
+fn channel(transport: DuplexStream) -> Channel {
+    let builder = Channel::builder().timeout(SOON / 2);
+    builder.connect_grpc_with_connector("server", connector([Ok(transport)])).expect("settings should be valid")
+}
+
 /// Returns a client with one connection, and the server's end of it.
 async fn connected() -> (GrpcLinks, DuplexStream) {
     let (here, mut server) = tokio::io::duplex(4096);
@@ -117,7 +123,7 @@ impl Server {
 }
 
 fn call(metadata: &Metadata) -> GrpcCall<'_> {
-    GrpcCall { path: "/a.B/C".to_owned(), caller: None, deadline: None, metadata, trace: None }
+    GrpcCall { path: "/a.B/C".to_owned(), caller: None, deadline: None, open_until: None, metadata, trace: None }
 }
 
 fn message() -> GrpcRequests {
@@ -352,4 +358,43 @@ async fn remote_call_at_full_connection_is_not_repeated() {
     request.extensions_mut().insert(GrpcCaller(None));
     let status = channel.unary::<_, Empty>(&METHOD, request).await.expect_err("connection should be full");
     assert_eq!((status.code(), status.may_have_run()), (Code::ResourceExhausted, false), "{status}");
+}
+
+/// Regression test: streaming calls waited for a stream without any limit, and unary calls were reported as calls that
+/// may have run.
+#[tokio::test(start_paused = true)]
+async fn calls_without_stream_are_reported_unsent() {
+    let (transport, _full) = Server::new(0).await;
+    let channel = channel(transport);
+    let calls: [BoxFuture<'_, Result<(), Status>>; 4] = [
+        Box::pin(async { channel.unary::<_, Empty>(&METHOD, Request::new(Empty)).await.map(drop) }),
+        Box::pin(async {
+            let requests = Request::new(crate::iter([Empty]));
+            channel.client_streaming::<_, Empty>(&METHOD, requests).await.map(drop)
+        }),
+        Box::pin(async {
+            let replies = channel.server_streaming::<_, Empty>(&METHOD, Request::new(Empty)).await?;
+            replies.into_inner().message().await.map(drop)
+        }),
+        Box::pin(async {
+            let replies = channel.streaming::<_, Empty>(&METHOD, Request::new(crate::iter([Empty]))).await?;
+            replies.into_inner().message().await.map(drop)
+        }),
+    ];
+    for call in calls {
+        let status = timeout(SOON, call).await.expect("call should time out").expect_err("call should fail");
+        assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
+    }
+}
+
+/// Regression test: a client-streaming call waited for its reply without any limit.
+#[tokio::test(start_paused = true)]
+async fn missing_reply_to_request_stream_times_out() {
+    let (transport, mut server) = Server::new(1).await;
+    let channel = channel(transport);
+    let requests = Request::new(crate::iter([Empty]));
+    let call = timeout(SOON, channel.client_streaming::<_, Empty>(&METHOD, requests));
+    let (status, _) = tokio::join!(call, server.request());
+    let status = status.expect("call should time out").expect_err("call should fail");
+    assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, true), "{status}");
 }
