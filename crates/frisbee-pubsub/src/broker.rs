@@ -319,7 +319,12 @@ impl Router for Broker {
                 return self.answered(session, &packet, followed, outbox);
             }
             Some(Kind::Unsubscribe) => self.0.unsubscribe(session, packet.id),
-            Some(Kind::Sync) => put(outbox, packet.id, packet.operation, &[]),
+            Some(Kind::Sync) => {
+                // Deliver earlier messages of this connection first, because it may subscribe to their topics.
+                session.fanout.flush(&self.0, &*session.subscriber);
+                session.subscriber.answer_sync(packet.id, outbox);
+                return Routed::Slow;
+            }
             #[cfg(feature = "typed")]
             Some(Kind::Layout) => return self.0.handle_layout(&session.subscriber, &packet.body, outbox),
             // Ignore the description, because a broker without typed topics keeps none.
@@ -417,7 +422,7 @@ impl BrokerShared {
         for interest in bus.histories() {
             for (id, subscriber) in interest.followers() {
                 let (id, body) = (PacketId(id), body.clone());
-                let mark = ReplayMark::Answer { id, body: body.clone().into() };
+                let mark = ReplayMark::Answer { id, kind: Kind::Follow, body: body.clone().into() };
                 subscriber.deliver(|q| q.control(id, self.operations.of(Kind::Follow), body, Some(mark)), &**interest);
             }
         }

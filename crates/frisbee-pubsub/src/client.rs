@@ -427,7 +427,8 @@ impl Client {
     }
 
     /// Waits until the broker has processed all earlier requests of this client. Published messages are then in the
-    /// queues of their subscribers, and dropped subscriptions receive nothing more.
+    /// queues of their subscribers, and dropped subscriptions receive nothing more. The broker's reply follows the
+    /// messages that it has already queued for this client.
     ///
     /// # Errors
     /// If the connection is closed, the peer does not reply, or the broker has rejected an earlier message, for example

@@ -151,8 +151,10 @@ impl Answer {
 /// must be sent again.
 #[derive(Clone)]
 pub(super) enum ReplayMark {
+    /// Reply to a FOLLOW or SYNC request.
     Answer {
         id: PacketId,
+        kind: Kind,
         body: Bytes,
     },
     /// Messages of a topic in a segment of the queue. `next` is the offset after the last of these messages.
@@ -192,7 +194,7 @@ impl fmt::Debug for ReplayMark {
 /// dropped.
 #[derive(Debug, Default)]
 pub(super) struct ReplayedPositions {
-    answers: Vec<(PacketId, Bytes)>,
+    answers: Vec<(PacketId, Kind, Bytes)>,
     /// Topic positions, by subscription id and topic.
     positions: BTreeMap<(u16, Arc<str>), NextOffset>,
 }
@@ -209,7 +211,7 @@ impl ReplayedPositions {
     /// Adds a reply or topic position from a queue segment that was dropped, so that it is sent again.
     pub(super) fn add(&mut self, mark: ReplayMark) {
         match mark {
-            ReplayMark::Answer { id, body } => self.answers.push((id, body)),
+            ReplayMark::Answer { id, kind, body } => self.answers.push((id, kind, body)),
             ReplayMark::Messages { id, ring, next } => {
                 let next = NextOffset { epoch: ring.epoch, offset: next };
                 // Replace an earlier position of the topic, because only the latest one is sent again.
@@ -228,8 +230,8 @@ impl ReplayedPositions {
     }
 
     pub(super) fn put(&mut self, outbox: &mut Outbox, operations: Operations) {
-        for (id, body) in self.answers.drain(..) {
-            put(outbox, id, operations.of(Kind::Follow), &body);
+        for (id, kind, body) in self.answers.drain(..) {
+            put(outbox, id, operations.of(kind), &body);
         }
         for ((id, topic), next) in std::mem::take(&mut self.positions) {
             let mut body = Vec::new();

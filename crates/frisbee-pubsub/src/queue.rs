@@ -237,7 +237,7 @@ impl Subscriber {
         }
         if queue.restated.is_full() {
             self.close_queue(&mut queue, before);
-            self.connection.abort_for("slow subscriber: messages of too many topics with history were dropped");
+            self.connection.abort_for("slow subscriber: too many replies and positions of topics were dropped");
             return;
         }
         self.account(before, &mut queue);
@@ -248,6 +248,18 @@ impl Subscriber {
         if !scheduled && self.number != from.number() {
             self.connection.wake();
         }
+    }
+
+    /// Replies to a SYNC request. The reply follows all queued messages, because a client that has ended a subscription
+    /// expects none after the reply.
+    pub(super) fn answer_sync(&self, id: PacketId, outbox: &mut Outbox) {
+        let operation = self.operations.of(Kind::Sync);
+        // The flag is set while packets are queued. A publisher sets it after it has added them.
+        if !self.scheduled.load(Ordering::Acquire) {
+            return put(outbox, id, operation, &[]);
+        }
+        let mark = ReplayMark::Answer { id, kind: Kind::Sync, body: Bytes::new() };
+        self.deliver(|queue| queue.control(id, operation, Vec::new(), Some(mark)), self);
     }
 
     /// Moves up to [`WINDOW`] bytes of queued packets to the outbox. Called by the subscriber's own task. `body_max` is

@@ -260,6 +260,43 @@ fn slow_subscriber_loses_oldest_messages_with_count() {
     assert_eq!(broker.waiting(), 0);
 }
 
+/// Regression test: the reply to SYNC overtook queued messages, which a drained subscription then lost.
+#[test]
+fn sync_reply_follows_queued_messages() {
+    for (queue_max, arrives) in [(16 << 20, 100), (100_000, 9)] {
+        let (_runtime, _, [mut reader, mut writer]) = peers(Broker::builder().queue_max(queue_max));
+        reader.subscribe(1, "a", "g");
+        for _ in 0..100 {
+            writer.publish("a", [0; 10_000]);
+            writer.run_batch();
+        }
+        let _ = reader.send(Kind::Unsubscribe, 1, "");
+        let _ = reader.send(Kind::Sync, 7, "");
+        let mut kinds = Vec::new();
+        while reader.run_batch() || !reader.outbox.is_empty() {
+            kinds.extend(reader.take_packets().into_iter().map(|packet| (packet.id.0, NUMBERS.kind(packet.operation))));
+        }
+        assert_eq!(kinds.iter().filter(|kind| **kind == (1, Some(Kind::Message))).count(), arrives);
+        assert_eq!(kinds.last(), Some(&(7, Some(Kind::Sync))));
+    }
+}
+
+#[test]
+fn sync_reply_survives_drop_of_oldest_messages() {
+    let (_runtime, _, [mut reader, mut writer]) = peers(Broker::builder().queue_max(20_000));
+    reader.subscribe(1, "a", "");
+    writer.publish("a", [0; 10_000]);
+    writer.run_batch();
+    let _ = reader.send(Kind::Sync, 7, "");
+    for _ in 0..10 {
+        writer.publish("a", [0; 10_000]);
+        writer.run_batch();
+    }
+    reader.run_batch();
+    let kinds: Vec<_> = reader.take_packets().iter().filter_map(|packet| NUMBERS.kind(packet.operation)).collect();
+    assert_eq!(kinds, [Kind::Lagged, Kind::Sync, Kind::Message]);
+}
+
 #[test]
 fn total_backlog_lowers_each_queue_limit() {
     let settings = Broker::builder().queue_max(160_000).memory_max(300_000);

@@ -184,7 +184,7 @@ impl BrokerShared {
     ) {
         queue.set_follows();
         let body = answer.encode();
-        let mark = ReplayMark::Answer { id, body: body.clone().into() };
+        let mark = ReplayMark::Answer { id, kind: Kind::Follow, body: body.clone().into() };
         queue.control(id, self.operations.of(Kind::Follow), body, Some(mark));
         for ring in rings {
             // Replay only messages that fit, because more would evict messages that are queued already.
