@@ -16,7 +16,7 @@ use bytes::Bytes;
 use frisbee::{MemoryBudget, PacketId};
 use parking_lot::MutexGuard;
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -162,11 +162,13 @@ struct RouteBatch {
 }
 
 /// A message for a queue group, with the group member that will receive it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct GroupMessage {
     subscriber: Arc<Subscriber>,
     id: u16,
     body: Bytes,
+    /// Index of the message's route, and of the group within it.
+    group: (usize, usize),
 }
 
 /// If a message matches more queue groups than this, publishing it counts as slow.
@@ -249,9 +251,10 @@ impl Fanout {
         let groups = &mut self.routes[route].groups;
         // Share bodies of at least this size with queues instead of copying them.
         let directed = if body.len() >= SHARED_MIN { from.budget().share(body.clone()) } else { body.clone() };
-        for group in &mut *groups {
-            let (subscriber, id) = group.choose();
-            self.directed.push(GroupMessage { subscriber: subscriber.clone(), id, body: directed.clone() });
+        for (at, group) in groups.iter_mut().enumerate() {
+            let Some((subscriber, id)) = group.choose() else { continue };
+            let (subscriber, body) = (subscriber.clone(), directed.clone());
+            self.directed.push(GroupMessage { subscriber, id, body, group: (route, at) });
         }
         self.deliveries += groups.len();
     }
@@ -327,15 +330,6 @@ impl Fanout {
         // Hold the lock until here, because offsets must have the same order in every queue. Messages for groups have
         // no offsets, so they need no lock.
         drop(records);
-        // Sort by subscriber, so that each queue is locked only once.
-        self.directed.sort_by_key(|message| message.subscriber.number);
-        for messages in self.directed.chunk_by(|a, b| a.subscriber.number == b.subscriber.number) {
-            let fill = |queue: &mut QueueDelivery<'_>| {
-                messages.iter().for_each(|message| queue.push(PacketId(message.id), broker.operations, &message.body));
-            };
-            messages[0].subscriber.deliver(fill, from);
-        }
-        self.directed = Vec::new();
         for run in runs.iter_mut() {
             run.packets.clear();
             run.recording = None;
@@ -343,6 +337,52 @@ impl Fanout {
         self.used = 0;
         self.runs.truncate(RUNS_KEPT);
         RUNS.set(std::mem::take(&mut self.runs));
+        if !self.directed.is_empty() {
+            self.deliver_to_groups(broker, from);
+        }
+    }
+
+    /// Delivers the collected messages for queue groups.
+    fn deliver_to_groups(&mut self, broker: &BrokerShared, from: &impl Source) {
+        let (directed, mut late) = (std::mem::take(&mut self.directed), Vec::new());
+        // A member that leaves its group changes the version first, and then locks its queue. Under that lock, an
+        // unchanged version means that the member is still subscribed, or ends its subscription after these messages.
+        let is_current = || self.version == broker.version.load(Ordering::Acquire);
+        if is_current() {
+            deliver_directed(directed, broker, from, is_current, &mut late);
+        } else {
+            late = directed;
+        }
+        if !late.is_empty() {
+            self.redirect(late, broker, from);
+        }
+    }
+
+    /// Delivers messages for queue groups after subscriptions have changed. Messages for members that have left go to
+    /// other members of their groups.
+    #[cold]
+    fn redirect(&mut self, mut directed: Vec<GroupMessage>, broker: &BrokerShared, from: &impl Source) {
+        // Hold the lock until the messages are queued, so that no other member leaves in between.
+        let subscriptions = broker.subscriptions.read();
+        let routes: BTreeSet<_> = directed.iter().map(|message| message.group.0).collect();
+        for route in routes {
+            let Route { topic, groups, .. } = &mut self.routes[route];
+            let mut members = BTreeSet::new();
+            if let Ok(topic) = std::str::from_utf8(topic) {
+                subscriptions.for_each_match(topic, |member, _| _ = members.insert(*member));
+            }
+            groups.iter_mut().for_each(|group| group.members.retain(|(one, id)| members.contains(&(one.number, *id))));
+        }
+        directed.retain_mut(|GroupMessage { subscriber, id, group: (route, at), .. }| {
+            let group = &mut self.routes[*route].groups[*at];
+            if group.members.iter().any(|(member, of)| member.number == subscriber.number && of == id) {
+                return true;
+            }
+            let Some((other, of)) = group.choose() else { return false };
+            (*subscriber, *id) = (other.clone(), of);
+            true
+        });
+        deliver_directed(directed, broker, from, || true, &mut Vec::new());
     }
 
     /// Clears the route cache if subscriptions have changed. Outdated routes would keep closed subscribers in memory.
@@ -431,6 +471,26 @@ fn deliver_runs(runs: &[RouteBatch], routes: &[Route], broker: &BrokerShared, fr
     }
 }
 
+/// Adds messages for queue groups to the queues of the selected members. If `is_current` returns false while a queue is
+/// locked, its messages are moved to `late` instead.
+fn deliver_directed(
+    mut directed: Vec<GroupMessage>,
+    broker: &BrokerShared,
+    from: &impl Source,
+    is_current: impl Fn() -> bool,
+    late: &mut Vec<GroupMessage>,
+) {
+    // Sort by subscriber, so that each queue is locked only once.
+    directed.sort_by_key(|message| message.subscriber.number);
+    for messages in directed.chunk_by(|a, b| a.subscriber.number == b.subscriber.number) {
+        let fill = |queue: &mut QueueDelivery<'_>| match is_current() {
+            true => messages.iter().for_each(|one| queue.push(PacketId(one.id), broker.operations, &one.body)),
+            false => late.extend_from_slice(messages),
+        };
+        messages[0].subscriber.deliver(fill, from);
+    }
+}
+
 impl RouteBatch {
     /// Adds the messages of the run to a subscriber's queue.
     #[inline(always)]
@@ -515,14 +575,13 @@ impl Group {
     }
 
     /// Selects the group member that receives the next message, in round-robin order. Skips a member with a backlog if
-    /// there is another one without.
-    fn choose(&mut self) -> (&Arc<Subscriber>, u16) {
+    /// there is another one without. Returns `None` if the group has no members.
+    fn choose(&mut self) -> Option<(&Arc<Subscriber>, u16)> {
         let count = self.members.len();
-        let first = self.next;
+        let first = self.next.checked_rem(count)?;
         let ready = (0..count).map(|step| (first + step) % count).find(|at| !self.members[*at].0.has_backlog());
         let chosen = ready.unwrap_or(first);
         self.next = (chosen + 1) % count;
-        let (subscriber, id) = &self.members[chosen];
-        (subscriber, *id)
+        self.members.get(chosen).map(|(subscriber, id)| (subscriber, *id))
     }
 }

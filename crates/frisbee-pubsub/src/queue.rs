@@ -250,6 +250,12 @@ impl Subscriber {
         }
     }
 
+    /// Waits for publishers that are appending to the queue. Later ones see the new version of the subscriptions, which
+    /// the caller has changed.
+    pub(super) fn wait_for_publishers(&self) {
+        drop(self.queue.lock());
+    }
+
     /// Replies to a SYNC request. The reply follows all queued messages, because a client that has ended a subscription
     /// expects none after the reply.
     pub(super) fn answer_sync(&self, id: PacketId, outbox: &mut Outbox) {

@@ -218,6 +218,24 @@ fn group_messages_are_shared_evenly() {
     assert_eq!(two.received(), ["2:x"]);
 }
 
+/// Regression test: messages that a publisher had assigned to a member of a queue group were lost if the member left
+/// before the publisher's batch ended.
+#[test]
+fn leaving_group_member_loses_no_messages() {
+    let (_runtime, _, [mut leaves, mut stays, mut writer]) = peers(Broker::builder());
+    leaves.subscribe(1, "a", "g");
+    stays.subscribe(2, "*", "g");
+    (0..10).for_each(|number| writer.publish("a", number.to_string()));
+    let _ = leaves.send(Kind::Unsubscribe, 1, "");
+    writer.run_batch();
+    assert_eq!(leaves.received(), [""; 0]);
+    assert_eq!(stays.received(), (0..10).map(|number| format!("2:{number}")).collect::<Vec<_>>());
+    writer.publish("a", "x");
+    let _ = stays.send(Kind::Unsubscribe, 2, "");
+    writer.run_batch();
+    assert_eq!(stays.received(), [""; 0], "group should have no members");
+}
+
 #[test]
 fn lagging_group_member_is_skipped() {
     let (_runtime, _, [mut slow, mut quick, mut writer]) = peers(Broker::builder().queue_max(4000));

@@ -224,6 +224,9 @@ impl BrokerShared {
         self.version.fetch_add(1, Ordering::Release);
         drop(subscriptions);
         debug_assert!(removed.is_some(), "subscription of a session should be in the subscription tree");
+        if removed.is_some_and(|removed| removed.group.is_some()) {
+            session.subscriber.wait_for_publishers();
+        }
     }
 
     /// Updates the memory charge for tree nodes after subscriptions were removed. Nodes that were charged to the
