@@ -422,7 +422,7 @@ impl BrokerShared {
         for interest in bus.histories() {
             for (id, subscriber) in interest.followers() {
                 let (id, body) = (PacketId(id), body.clone());
-                let mark = ReplayMark::Answer { id, kind: Kind::Follow, body: body.clone().into() };
+                let mark = ReplayMark::Answer { id, body: body.clone().into() };
                 subscriber.deliver(|q| q.control(id, self.operations.of(Kind::Follow), body, Some(mark)), &**interest);
             }
         }
@@ -455,7 +455,8 @@ impl BrokerShared {
                         put_position(&mut body, topic, NextOffset { epoch: ring.epoch, offset: *offset });
                         queue.control(PacketId(0), self.operations.of(Kind::Position), body, None);
                     }
-                    queue.mark(ReplayMark::Messages { id: PacketId(0), ring: Arc::clone(&ring), next });
+                    let (id, ring, begins) = (PacketId(0), Arc::clone(&ring), first == 1);
+                    queue.mark(ReplayMark::Messages { id, ring, begins, next });
                 }
             };
             subscriber.deliver(fill, from);

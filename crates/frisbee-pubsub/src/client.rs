@@ -187,6 +187,11 @@ impl RegisteredSubscription {
         self.follow.as_ref().is_some_and(|follow| follow.is_exact())
     }
 
+    /// Returns whether the subscription must report messages that the connection has lost.
+    fn is_lossy(&self) -> bool {
+        self.follow.as_ref().is_none_or(|follow| follow.is_started() && !follow.is_exact())
+    }
+
     /// Returns the request that renews the subscription on a new connection. Registers the caller that waits for the
     /// reply.
     fn again(&mut self, id: u16, pending: &mut PendingAnswers) -> Resubscription {

@@ -503,13 +503,14 @@ impl RouteBatch {
 
     fn share_recorded(&self, queue: &mut QueueDelivery<'_>, recording: &Recording, broker: &BrokerShared) {
         let ring = recording.ring.clone();
-        if recording.first == 1 {
+        let begins = recording.first == 1;
+        if begins {
             let mut body = Vec::new();
             put_position(&mut body, &ring.topic, NextOffset { epoch: ring.epoch, offset: 1 });
             queue.control(PacketId(0), broker.operations.of(Kind::Position), body, None);
         }
         queue.share(&self.packets);
-        queue.mark(ReplayMark::Messages { id: PacketId(0), ring, next: recording.end() });
+        queue.mark(ReplayMark::Messages { id: PacketId(0), ring, begins, next: recording.end() });
     }
 }
 

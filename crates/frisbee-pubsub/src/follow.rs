@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-/// Maximum number of topic positions that the broker sends again after it has dropped messages of a slow subscriber.
-/// The broker disconnects the subscriber if messages of more topics were dropped.
+/// Maximum number of replies and topic positions that the broker sends again after it has dropped messages of a slow
+/// subscriber. The broker disconnects the subscriber if more of them were dropped.
 const RESTATED_MAX: usize = 1024;
 
 /// Starting position of a subscription for topics without a position in the request.
@@ -151,18 +151,13 @@ impl Answer {
 /// must be sent again.
 #[derive(Clone)]
 pub(super) enum ReplayMark {
-    /// Reply to a FOLLOW or SYNC request.
-    Answer {
-        id: PacketId,
-        kind: Kind,
-        body: Bytes,
-    },
-    /// Messages of a topic in a segment of the queue. `next` is the offset after the last of these messages.
-    Messages {
-        id: PacketId,
-        ring: Arc<Ring>,
-        next: u64,
-    },
+    /// Reply to a FOLLOW request.
+    Answer { id: PacketId, body: Bytes },
+    /// Reply to a SYNC request.
+    Synced(PacketId),
+    /// Messages of a topic in a segment of the queue. `next` is the offset after the last of these messages. If
+    /// `begins` is set, they include the first message of the topic, so the subscriber knows no earlier position.
+    Messages { id: PacketId, ring: Arc<Ring>, begins: bool, next: u64 },
 }
 
 impl ReplayMark {
@@ -170,7 +165,7 @@ impl ReplayMark {
     /// merged.
     pub(super) fn extend(&mut self, later: &Self) -> bool {
         match (self, later) {
-            (Self::Messages { id, ring, next }, Self::Messages { id: id_2, ring: ring_2, next: next_2 })
+            (Self::Messages { id, ring, next, .. }, Self::Messages { id: id_2, ring: ring_2, next: next_2, .. })
                 if id == id_2 && Arc::ptr_eq(ring, ring_2) =>
             {
                 *next = *next_2;
@@ -185,7 +180,8 @@ impl fmt::Debug for ReplayMark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Answer { id, .. } => write!(f, "answer {id}"),
-            Self::Messages { id, ring, next } => write!(f, "{id} {} ..{next}", ring.topic),
+            Self::Synced(id) => write!(f, "synced {id}"),
+            Self::Messages { id, ring, next, .. } => write!(f, "{id} {} ..{next}", ring.topic),
         }
     }
 }
@@ -194,49 +190,75 @@ impl fmt::Debug for ReplayMark {
 /// dropped.
 #[derive(Debug, Default)]
 pub(super) struct ReplayedPositions {
-    answers: Vec<(PacketId, Kind, Bytes)>,
-    /// Topic positions, by subscription id and topic.
-    positions: BTreeMap<(u16, Arc<str>), NextOffset>,
+    /// Replies to FOLLOW and topic positions, in the order in which they were queued. Consecutive positions of a topic
+    /// are merged.
+    marks: Vec<ReplayMark>,
+    /// Index in `marks` of the last position of each topic.
+    last: BTreeMap<Arc<str>, usize>,
+    syncs: Vec<PacketId>,
 }
 
 impl ReplayedPositions {
     pub(super) fn is_empty(&self) -> bool {
-        self.answers.is_empty() && self.positions.is_empty()
+        self.marks.is_empty() && self.syncs.is_empty()
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.answers.len() + self.positions.len() > RESTATED_MAX
+        self.marks.len() + self.syncs.len() > RESTATED_MAX
     }
 
     /// Adds a reply or topic position from a queue segment that was dropped, so that it is sent again.
     pub(super) fn add(&mut self, mark: ReplayMark) {
-        match mark {
-            ReplayMark::Answer { id, kind, body } => self.answers.push((id, kind, body)),
-            ReplayMark::Messages { id, ring, next } => {
-                let next = NextOffset { epoch: ring.epoch, offset: next };
-                // Replace an earlier position of the topic, because only the latest one is sent again.
-                self.positions.insert((id.0, ring.topic.clone()), next);
+        match &mark {
+            ReplayMark::Synced(id) => return self.syncs.push(*id),
+            ReplayMark::Answer { .. } => {}
+            ReplayMark::Messages { ring, .. } => {
+                let last = self.last.insert(ring.topic.clone(), self.marks.len());
+                if let Some(last) = last
+                    && self.marks[last].extend(&mark)
+                {
+                    self.last.insert(ring.topic.clone(), last);
+                    return;
+                }
             }
         }
+        self.marks.push(mark);
     }
 
     /// Adds the topic position of a queue segment if some of its messages were not sent, because they exceed the size
-    /// limit of the subscriber. By the position, the subscriber detects that messages are missing. A reply in the
-    /// segment is not added, because it was sent.
+    /// limit of the subscriber. By the position, the subscriber detects that messages are missing. Packets of the
+    /// segment other than these messages were sent, so they are not added.
     pub(super) fn add_sent(&mut self, mark: ReplayMark) {
-        if matches!(mark, ReplayMark::Messages { .. }) {
-            self.add(mark);
+        if let ReplayMark::Messages { id, ring, next, .. } = mark {
+            self.add(ReplayMark::Messages { id, ring, begins: false, next });
         }
     }
 
-    pub(super) fn put(&mut self, outbox: &mut Outbox, operations: Operations) {
-        for (id, kind, body) in self.answers.drain(..) {
-            put(outbox, id, operations.of(kind), &body);
+    /// Appends all replies and positions, and a report of `lost` messages. The report follows the replies to FOLLOW,
+    /// because it does not concern subscriptions that detect missing messages by their positions.
+    pub(super) fn put(&mut self, outbox: &mut Outbox, operations: Operations, lost: u64) {
+        self.last.clear();
+        for mark in std::mem::take(&mut self.marks) {
+            match mark {
+                ReplayMark::Answer { id, body } => put(outbox, id, operations.of(Kind::Follow), &body),
+                ReplayMark::Synced(_) => {}
+                ReplayMark::Messages { id, ring, begins, next } => {
+                    // Send the first position too, because the subscriber counts missing messages from there.
+                    for offset in begins.then_some(1).into_iter().chain([next]) {
+                        let mut body = Vec::new();
+                        put_position(&mut body, &ring.topic, NextOffset { epoch: ring.epoch, offset });
+                        put(outbox, id, operations.of(Kind::Position), &body);
+                    }
+                }
+            }
         }
-        for ((id, topic), next) in std::mem::take(&mut self.positions) {
+        if lost > 0 {
             let mut body = Vec::new();
-            put_position(&mut body, &topic, next);
-            put(outbox, PacketId(id), operations.of(Kind::Position), &body);
+            tlv::put_varint(&mut body, lost);
+            put(outbox, PacketId(0), operations.of(Kind::Lagged), &body);
+        }
+        for id in std::mem::take(&mut self.syncs) {
+            put(outbox, id, operations.of(Kind::Sync), &[]);
         }
     }
 }

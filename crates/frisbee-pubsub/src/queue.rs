@@ -264,8 +264,8 @@ impl Subscriber {
         if !self.scheduled.load(Ordering::Acquire) {
             return put(outbox, id, operation, &[]);
         }
-        let mark = ReplayMark::Answer { id, kind: Kind::Sync, body: Bytes::new() };
-        self.deliver(|queue| queue.control(id, operation, Vec::new(), Some(mark)), self);
+        let mark = Some(ReplayMark::Synced(id));
+        self.deliver(|queue| queue.control(id, operation, Vec::new(), mark), self);
     }
 
     /// Moves up to [`WINDOW`] bytes of queued packets to the outbox. Called by the subscriber's own task. `body_max` is
@@ -282,13 +282,9 @@ impl Subscriber {
         let window = if budget.is_short() { part_of(budget, WINDOW_WHEN_SHORT, 1).min(WINDOW) } else { WINDOW };
         while outbox.len() < window {
             // Report the loss before the messages that follow it.
-            if queue.lost > 0 {
-                let mut body = Vec::new();
-                tlv::put_varint(&mut body, std::mem::take(&mut queue.lost));
-                put(outbox, PacketId(0), self.operations.of(Kind::Lagged), &body);
-            }
-            if !queue.restated.is_empty() {
-                queue.restated.put(outbox, self.operations);
+            if queue.lost > 0 || !queue.restated.is_empty() {
+                let lost = std::mem::take(&mut queue.lost);
+                queue.restated.put(outbox, self.operations, lost);
             }
             let Some(mut segment) = queue.segments.pop_front() else {
                 self.scheduled.store(false, Ordering::Release);

@@ -408,9 +408,10 @@ fn is_same(one: &Inboxes, other: &Inboxes) -> bool {
 mod tests {
     use super::super::follow::put_position;
     use super::super::inbox::RecvError;
-    use super::super::tests::message;
+    use super::super::tests::{Member, message, runtime};
     use super::*;
-    use crate::{PubSubError, Subscription};
+    use crate::resume::{Follow, Start};
+    use crate::{Broker, History, PubSubError, Subscription};
     use frisbee::testing::DetachedConnection;
     use std::task::{Context, Poll, Waker};
     use tokio::runtime::Handle;
@@ -462,6 +463,41 @@ mod tests {
         assert_eq!([received(&mut first), received(&mut third)], [["10", "11"]; 2]);
         assert!(matches!(comes(Kind::Lagged, 0, vec![0x80]), Routed::Close(_)));
         assert!(matches!(comes(Kind::Sync, 0, vec![0]), Routed::Close(_)));
+    }
+
+    /// Regression test: a subscription was not told that the first messages of a new topic had been dropped, because no
+    /// position preceded them. It ignores the loss reports of the connection.
+    #[test]
+    fn dropped_start_of_topic_is_reported_once() {
+        let runtime = runtime();
+        let _entered = runtime.enter();
+        let broker = Broker::builder().history(">", History::last(2)).queue_max(6_000).build();
+        let [mut reader, mut writer] = [(); 2].map(|()| Member::new(&broker, runtime.handle()));
+        let router = ClientRouter::new();
+        let follow = Some(Box::new(Follow::new("a.*", Start::Now)));
+        let request = router.0.enter(("a.*", "", follow), tokio::sync::oneshot::channel().0, None);
+        let mut subscription = request.expect("client should be open right after it was created");
+        let mut session = router.connected(&connection());
+        let mut pass = |reader: &mut Member| {
+            while reader.run_batch() || !reader.outbox.is_empty() {
+                for packet in reader.take_packets() {
+                    assert!(matches!(router.route(&mut session, packet, &mut Outbox::default()), Routed::Continue));
+                }
+            }
+            session.flush(&router.0);
+        };
+        let _ = reader.send(Kind::Follow, subscription.id, b"\x03a.*\x00".to_vec());
+        pass(&mut reader);
+        for topic in ["a.b", "a.c"] {
+            for number in 0..5 {
+                writer.publish(topic, format!("{number:02000}"));
+                writer.run_batch();
+            }
+        }
+        pass(&mut reader);
+        let received = received(&mut subscription);
+        let shown: Vec<_> = received.iter().map(|text| text.trim_start_matches('0')).collect();
+        assert_eq!(shown, ["-5", "-3", "3", "4"]);
     }
 
     /// Regression test: a subscription was dropped on another thread while a topic position was handled. The replay of

@@ -184,7 +184,7 @@ impl BrokerShared {
     ) {
         queue.set_follows();
         let body = answer.encode();
-        let mark = ReplayMark::Answer { id, kind: Kind::Follow, body: body.clone().into() };
+        let mark = ReplayMark::Answer { id, body: body.clone().into() };
         queue.control(id, self.operations.of(Kind::Follow), body, Some(mark));
         for ring in rings {
             // Replay only messages that fit, because more would evict messages that are queued already.
@@ -193,10 +193,10 @@ impl BrokerShared {
             let mut position = Vec::new();
             put_position(&mut position, &ring.topic, NextOffset { epoch: ring.epoch, offset: first });
             queue.control(id, self.operations.of(Kind::Position), position, None);
-            queue.mark(ReplayMark::Messages { id, ring: Arc::clone(ring), next: first });
+            queue.mark(ReplayMark::Messages { id, ring: Arc::clone(ring), begins: false, next: first });
             for (offset, body) in (first..).zip(&bodies) {
                 queue.push(id, self.operations, body);
-                queue.mark(ReplayMark::Messages { id, ring: Arc::clone(ring), next: offset + 1 });
+                queue.mark(ReplayMark::Messages { id, ring: Arc::clone(ring), begins: false, next: offset + 1 });
             }
         }
     }

@@ -185,8 +185,9 @@ impl ClientShared {
     pub(crate) fn handle_lag(&self, id: u16, count: u64) {
         let inner = self.inner.lock();
         let inboxes: Vec<_> = match id {
-            // Skip subscriptions with a history: they detect lost messages from gaps in the message offsets.
-            0 => inner.inboxes.values().filter(|one| !one.is_exact()).map(|one| one.inbox.clone()).collect(),
+            // Skip subscriptions with a history: they detect lost messages from gaps in the message offsets. Those that
+            // have not started have lost none.
+            0 => inner.inboxes.values().filter(|one| one.is_lossy()).map(|one| one.inbox.clone()).collect(),
             _ => inner.inboxes.get(&id).map(|entered| entered.inbox.clone()).into_iter().collect(),
         };
         drop(inner);

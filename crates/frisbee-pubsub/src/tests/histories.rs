@@ -151,14 +151,36 @@ fn dropped_messages_are_followed_by_their_position() {
     }
     let shown = shown(&mut reader);
     let lost: u64 =
-        shown[0].strip_prefix('-').expect("first packet should report the number of lost messages").parse().unwrap();
+        shown[3].strip_prefix('-').expect("packet should report the number of lost messages").parse().unwrap();
     assert_eq!(
-        shown[1..3],
-        ["=0".to_owned(), format!("0@a:{}", lost + 1)],
-        "reply and position should not be dropped with the messages"
+        shown[..3],
+        ["=0".to_owned(), "0@a:1".to_owned(), format!("0@a:{}", lost + 1)],
+        "reply and positions should not be dropped with the messages"
     );
-    assert_eq!(shown.len() as u64 - 3, 100 - lost);
-    assert!(shown[3].ends_with(&format!("{lost:05}")));
+    assert_eq!(shown.len() as u64 - 4, 100 - lost);
+    assert!(shown[4].ends_with(&format!("{lost:05}")));
+}
+
+/// Regression test: a slow subscriber was not told that the first messages of a topic had been dropped, neither after
+/// the topic's history had been removed, nor for a topic that another subscription of the connection started to follow.
+#[test]
+fn each_dropped_part_of_topic_has_its_positions() {
+    let settings = Broker::builder().history(">", History::last(2)).history_topics_max(1).queue_max(6_000);
+    let (_runtime, broker, [mut reader, mut writer]) = peers(settings);
+    follow(&mut reader, 1, "a", 0, &[]);
+    publish(&mut writer, "a", 1..=3);
+    assert_eq!(shown(&mut reader), ["=0", "0@a:1", "0:1", "0:2", "0:3"]);
+    let before = epoch(&broker);
+    publish(&mut writer, "a", 4..=5);
+    publish(&mut writer, "b", 1..=1);
+    publish(&mut writer, "a", 6..=8);
+    assert_ne!(epoch(&broker), before);
+    follow(&mut reader, 2, "a", 0, &[]);
+    publish(&mut writer, "a", 9..=9);
+    writer.publish("a", vec![b'x'; 6_000]);
+    writer.run_batch();
+    let shown = shown(&mut reader);
+    assert_eq!(shown[..7], ["0@a:6", "0@a:1", "0@a:4", "=1", "2@a:4", "0@a:5", "-6"]);
 }
 
 #[test]
@@ -173,7 +195,7 @@ fn oversized_message_is_followed_by_position() {
     writer.publish("a", [0; 200]);
     writer.publish("a", "y");
     writer.run_batch();
-    assert_eq!(shown(&mut reader), ["=0", "0@a:1", "0:x", "0:y", "-1", "0@a:4"]);
+    assert_eq!(shown(&mut reader), ["=0", "0@a:1", "0:x", "0:y", "0@a:4", "-1"]);
 }
 
 #[test]
