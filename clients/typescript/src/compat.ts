@@ -151,8 +151,9 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
       // Extensions and repeated ends are ignored.
       if (operation !== Op.Stream || !stream) return;
       if (!body.length) {
-        // The server closed the stream. If it did not end its direction before, messages may be missing.
-        if (stream.isReceiving) stream.queued.push([Op.End, failure(Is.UNAVAILABLE, "the server closed the stream before its end")]);
+        // The server closed the stream. If it did not end its direction before, messages may be missing. Otherwise, the
+        // reset only ends the direction of the link, whose further packets would open another stream.
+        if (stream.isReceiving || stream.isSending) stream.queued.push([Op.End, failure(Is.UNAVAILABLE, "the server closed the stream before its end")]);
         stream.isSending = stream.isReceiving = false;
       } else if (!stream.isReceiving) return;
       else if (isEnd(body)) {

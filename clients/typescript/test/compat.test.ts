@@ -128,6 +128,46 @@ test("a flood of tiny messages is counted with their cost", async () => {
   hostile.close();
 });
 
+test("requests end when the server closes their stream", async () => {
+  const packets: Buffer[] = [];
+  const server = createServer((socket) => {
+    let rest = Buffer.alloc(0);
+    socket.on("error", () => {}).on("data", (data) => {
+      rest = Buffer.concat([rest, data]);
+      while (rest.length >= 10 && rest.length >= 10 + rest.readUInt32BE(6)) {
+        const packet = rest.subarray(0, 10 + rest.readUInt32BE(6));
+        rest = rest.subarray(packet.length);
+        if (packet.readUInt16BE(4) !== 2) continue;
+        packets.push(packet);
+        // The server ends its direction and closes the stream at the first request.
+        if (packets.length === 2) socket.write(Buffer.concat([frame(1, 2, [6, 5, 10, 3, ...Buffer.from("EOF")]), frame(1, 2)]));
+      }
+    });
+  }).listen(0, host);
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  const channel = connect({ host, port }, { compat: "current" });
+  let isStopped = false;
+  async function* requests(): AsyncGenerator<{ value: string }> {
+    try {
+      for (;;) {
+        yield { value: "a" };
+        await new Promise(setImmediate);
+      }
+    } finally {
+      isStopped = true;
+    }
+  }
+  const replies = new DeskClient(channel).chat(requests());
+  await until("the requests end", () => isStopped);
+  assert.deepEqual(await replies.next(), { done: true, value: undefined });
+  // No request follows the packet that closes the stream at this end, because it would open another stream.
+  await until("the stream is closed", () => packets.at(-1)?.length === 10);
+  assert.equal(packets.filter((packet) => packet.length === 10).length, 1);
+  channel.close();
+  server.close();
+});
+
 test("server that breaks the base protocol loses its connection", async () => {
   for (const [bytes, problem] of [["010203040506070809", /header without its magic/], ["000f0001000affffffff", /packet of 4294967295 bytes exceeds/]] as const) {
     const hostile = createServer((socket) => void socket.on("error", () => {}).write(Buffer.from(`${bytes}00`, "hex"))).listen(0, host);
