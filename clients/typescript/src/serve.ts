@@ -63,6 +63,8 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
               operation = takeVarint(from, 3);
             }
             const found = find(operation, isStream);
+            // The caller has stopped waiting, so the handler must not run.
+            if (timeout === 0) throw notRun(Is.DEADLINE_EXCEEDED, "deadline exceeded");
             ({ method } = found);
             const request = isStream || read(from, method.request);
             const controller = new AbortController();
