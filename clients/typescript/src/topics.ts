@@ -228,12 +228,30 @@ export class Topics {
           } else putRaw(to, utf8(group));
         });
       };
+      /**
+       * Discards the positions, so that the subscription resumes with the next published message. Returns whether there
+       * were any.
+       */
+      const forget = (): boolean => {
+        const hadAny = expected.size > 0;
+        expected = new Map();
+        opening = STARTS.now;
+        expectsAll = false;
+        isLossy = true;
+        return hadAny;
+      };
       /** Sends the request on the next connection. */
       const begin = (reconnectTimeout?: number): void => {
         channel.connected((next) => {
           if (!requests.has(key)) return;
           link = next;
-          request(follows ? Op.Follow : operation);
+          try {
+            request(follows ? Op.Follow : operation);
+          } catch (error) {
+            // The positions exceed the maximum message length of the broker.
+            if (!isResumed || !forget()) throw error;
+            request(Op.Follow);
+          }
         }, reconnectTimeout).catch((status: Status) => {
           // Closing the channel ends the subscription without an error.
           if (isResumed && status.code === Is.FAILED_PRECONDITION) end(true);
@@ -251,6 +269,9 @@ export class Topics {
         if (operation === Op.Refused && id && !isActive && follows && from.bytes[from.at] === UNKNOWN_OPERATION) {
           isLossy = true;
           request(Op.Subscribe);
+        } else if (operation === Op.Refused && id && !isActive && isResumed && forget()) {
+          // The broker may accept fewer positions.
+          request(Op.Follow);
         } else if (operation === Op.Follow && id && from.bytes[from.at] === 0) {
           takeByte(from);
           isCovered = takeByte(from) === 1;
@@ -323,10 +344,11 @@ export class Topics {
           if (pattern === undefined || (!isActive && !isResumed)) return fail(status);
           if (isActive) {
             if (topicsLeft > 0) for (const [topic, next] of positions) expected.set(topic, next);
+            else if (isLossy) forget();
             else {
-              expected = isLossy ? new Map() : positions;
-              opening = isLossy ? STARTS.now : STARTS.oldest;
-              expectsAll = !isLossy;
+              expected = positions;
+              opening = STARTS.oldest;
+              expectsAll = true;
             }
           }
           positions = new Map();

@@ -122,6 +122,56 @@ test("offset of a topic that a number cannot hold ends the connection", () =>
     },
   ));
 
+/** Bodies of a broker's packets: the answer to FOLLOW with a number of topics, and the position of the topic `a`. */
+const epoch = new Array<number>(8).fill(1);
+const followed = (topics: number): number[] => [0, 1, ...epoch, topics];
+const position = (offset: number): number[] => [1, 0x61, ...epoch, offset];
+
+test("a subscription continues without its positions when the broker refuses them", () => {
+  const requests: number[][] = [];
+  return withServer(
+    HELLO,
+    async (client) => {
+      const messages = await new Topics(client.channel).subscribe("*", { from: "oldest" });
+      const received = [(await messages.next()).value, (await messages.next()).value];
+      assert.deepEqual(received.map((message) => [message?.payload[0], message?.reconnected]), [[1, false], [2, true]]);
+      assert.deepEqual(requests, [[1, 0x2a, 2], [1, 0x2a, 2, ...position(8)], [1, 0x2a, 0]]);
+    },
+    (socket, request) => {
+      if (operationOf(request) !== 0xff06) return;
+      const id = idOf(request);
+      requests.push([...request.subarray(10)]);
+      if (requests.length === 1) {
+        socket.end(Buffer.concat([frame(id, 0xff06, followed(1)), frame(id, 0xff07, position(7)), frame(id, 0xff02, [1, 0x61, 1])]));
+      } else if (requests.length === 2) socket.write(frame(id, 0xff05, [3, ...Buffer.from("too many positions")]));
+      else socket.write(Buffer.concat([frame(id, 0xff06, followed(0)), frame(0, 0xff07, position(20)), frame(0, 0xff02, [1, 0x61, 2])]));
+    },
+  );
+});
+
+test("a subscription continues without positions that exceed the longest packet", () => {
+  const lengths: number[] = [];
+  // The HELLO of the server permits bodies of 1024 bytes.
+  return withServer(
+    frame(0, 3, [...Buffer.from("fris\x01"), 1, 2, 0x80, 8, 4, 3, 0x80, 0x80, 0x10]),
+    async (client) => {
+      const messages = await new Topics(client.channel).subscribe("*", { from: "oldest" });
+      assert.equal((await messages.next()).value?.reconnected, false);
+      assert.equal((await messages.next()).value?.reconnected, true);
+      assert.deepEqual(lengths, [3, 3]);
+    },
+    (socket, request) => {
+      if (operationOf(request) !== 0xff06) return;
+      const id = idOf(request);
+      if (lengths.push(request.length - 10) > 1) {
+        return void socket.write(Buffer.concat([frame(id, 0xff06, followed(0)), frame(0, 0xff02, [1, 0x61, 2])]));
+      }
+      const positions = Array.from({ length: 100 }, (_, at) => frame(id, 0xff07, [2, 0x30 + Math.floor(at / 10), 0x30 + (at % 10), ...epoch, 7]));
+      socket.end(Buffer.concat([frame(id, 0xff06, followed(101)), ...positions, frame(id, 0xff07, position(7)), frame(id, 0xff02, [1, 0x61, 1])]));
+    },
+  );
+});
+
 test("a call starts while a stream lacks a slot", () =>
   withServer(
     // The HELLO of the server permits one stream.
