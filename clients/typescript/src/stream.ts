@@ -3,7 +3,7 @@
  * implement the caller and the handler.
  */
 
-import { Malformed, malformed, putVarint, reader, takeVarint, type Cursor } from "./bytes.js";
+import { Malformed, malformed, putVarint, reader, takeNumber, takeVarint, type Cursor } from "./bytes.js";
 import { read, write, type Init, type Type } from "./codec.js";
 import { inbox } from "./inbox.js";
 import { Extension, Op, WINDOW, type Link } from "./link.js";
@@ -168,13 +168,13 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
       }
       const from = reader(body);
       if (operation === Op.Credit) {
-        const more = takeVarint(from, 10);
+        const more = takeNumber(from);
         // A zero credit means that no handler received the call.
         isRefused ||= !more;
         if ((credit += more) > 0) wake();
       } else if (body.length) {
         // A reset ends both directions. Its text may be truncated within a character.
-        const code = codeOf(takeVarint(from));
+        const code = codeOf(takeVarint(from, 10));
         lost(new Status(code, lossy(from, TEXT_MAX), { mayHaveRun: !isRefused }));
       } else ended(true);
     },

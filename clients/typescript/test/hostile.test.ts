@@ -172,6 +172,28 @@ test("a subscription continues without positions that exceed the longest packet"
   );
 });
 
+test("a credit with bytes after its number ends the connection", () =>
+  withServer(
+    HELLO,
+    async (client) => assert.match((await failed(client.flood({}).next())).message, /broke the protocol: malformed number/),
+    (socket, packet) => {
+      if (operationOf(packet) === 2) socket.write(frame(idOf(packet), 5, [1, 0]));
+    },
+  ));
+
+test("a reset with a padded code ends its stream alone", () =>
+  withServer(
+    HELLO,
+    async (client) => {
+      assert.equal((await failed(client.flood({}).next())).code, Code.NOT_FOUND);
+      assert.equal((await client.add({})).total, 3n);
+    },
+    (socket, packet) => {
+      if (operationOf(packet) === 2 && packet[10] === 9) socket.write(frame(idOf(packet), 7, [0x85, ...new Array<number>(8).fill(0x80), 0]));
+      else if (operationOf(packet) >= 10) socket.write(frame(idOf(packet), operationOf(packet), [8, 0, 13, 6, 10, 1]));
+    },
+  ));
+
 test("a call starts while a stream lacks a slot", () =>
   withServer(
     // The HELLO of the server permits one stream.

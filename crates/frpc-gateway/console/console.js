@@ -5,7 +5,7 @@ s,o]of Object.entries(e))r.setAttribute(s,String(o));return r.append(...n),r}fun
  no ${t}`);return e}var vo=0,re=()=>`e${++vo}`;function Ln(t,e,n){let r=t.map(i=>l("button",{type:"button",role:"tab",onclick:()=>s(i)},i)),s=i=>{for(let a of r){
 let c=a.textContent===i;a.setAttribute("aria-selected",String(c)),a.tabIndex=c?0:-1}n(i)};return{element:l("div",{className:"tabs",role:"tablist","aria-label":e,
 onkeydown:i=>{let a=i.key==="ArrowRight"?1:i.key==="ArrowLeft"?-1:0;if(a===0)return;let c=r[(r.indexOf(i.target)+a+r.length)%r.length];c?.focus(),c?.click(),i.preventDefault()}},
-...r),select:s}}function st(t){let e=l("button",{type:"button",className:"quiet",onclick:async()=>{await navigator.clipboard?.writeText(t()).then(()=>"Copied",()=>"\
+...r),select:s}}function ot(t){let e=l("button",{type:"button",className:"quiet",onclick:async()=>{await navigator.clipboard?.writeText(t()).then(()=>"Copied",()=>"\
 Select and copy").then(n=>{e.textContent=n,setTimeout(()=>e.textContent="Copy",1500)})}},"Copy");return e}function jt(t){let e=document.createDocumentFragment();
 if(t.length>5e4)return e.append(t),e;let n=/("(?:[^"\\]|\\.)*")(\s*:)?|-?\b\d[\d.eE+-]*\b|\b(?:true|false|null)\b/g,r=0;for(let s of t.matchAll(n)){let[o,i,a]=s;
 e.append(t.slice(r,s.index)),r=s.index+o.length;let c=i===void 0?"number":a===void 0?"string":"key";e.append(l("span",{className:`j-${c}`},i??o),a??"")}return e.
@@ -13,33 +13,33 @@ append(t.slice(r)),e}var Xt=class{constructor(){this.all=[];this.counts=new Map;
 void 0:e.request}),this.all.length>2e3&&this.all.shift();let n=this.counts.get(e.path)??{calls:0,errors:0};n.calls++,e.code!==0&&n.errors++,this.counts.set(e.path,
 n);for(let r of this.listeners)r()}listen(e){this.listeners.add(e)}totals(){return[...this.counts].map(([e,{calls:n,errors:r}])=>{let s=this.all.filter(a=>a.path===
 e),o=s.map(({took:a})=>a).sort((a,c)=>a-c),i=a=>o[Math.min(o.length-1,Math.floor(o.length*a))]??0;return{path:e,calls:n,errors:r,p50:i(.5),p95:i(.95),max:i(1),last:s}})}};
-function ce(t){return t>=1e4?`${(t/1e3).toFixed(1)} s`:`${t>=100?t.toFixed(0):t>=10?t.toFixed(1):t.toFixed(2)} ms`}var ot=t=>new Date(t).toTimeString().slice(0,
+function ce(t){return t>=1e4?`${(t/1e3).toFixed(1)} s`:`${t>=100?t.toFixed(0):t>=10?t.toFixed(1):t.toFixed(2)} ms`}var it=t=>new Date(t).toTimeString().slice(0,
 8);var wo=new TextEncoder,xo=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),$r=40,ge=class extends Error{constructor(){super(...arguments);this.name="Malformed"}},
-$=t=>{throw new ge(t)},J=t=>({bytes:t,at:0,depth:0,memory:0}),At=(t=64)=>J(new Uint8Array(t)),Qt=t=>ArrayBuffer.isView(t)&&t.length===t.byteLength,he=t=>wo.encode(
+$=t=>{throw new ge(t)},J=t=>({bytes:t,at:0,depth:0,memory:0}),kt=(t=64)=>J(new Uint8Array(t)),Qt=t=>ArrayBuffer.isView(t)&&t.length===t.byteLength,he=t=>wo.encode(
 t);function Kt(t,e){let{bytes:n,at:r}=t;r+e>n.length&&(t.bytes=new Uint8Array(Math.max(r+e,n.length*2)),t.bytes.set(n.subarray(0,r)))}function B(t,e){t.at===t.bytes.
 length&&Kt(t,1),t.bytes[t.at++]=e}function Ir(t,e){B(t,e>>8),B(t,e)}function _(t,e){for(;e>127;e=Math.floor(e/128))B(t,e|128);B(t,e)}function de(t,e){Kt(t,e.length),
 t.bytes.set(e,t.at),t.at+=e.length}function Xe(t,e){_(t,e.length),de(t,e)}function _e(t,e){let{at:n}=t,{length:r}=e,s=r>$r?128:0;B(t,r);for(let o=0;o<r&&s<128;o++)
-B(t,s=e.charCodeAt(o));s>127&&(t.at=n,Xe(t,he(e)))}function be(t,e,n){B(t,e);let{at:r}=t;n();let s=t.bytes.slice(r,t.at);return t.at=r,Xe(t,s),s.length>0}var kt=({
+B(t,s=e.charCodeAt(o));s>127&&(t.at=n,Xe(t,he(e)))}function be(t,e,n){B(t,e);let{at:r}=t;n();let s=t.bytes.slice(r,t.at);return t.at=r,Xe(t,s),s.length>0}var Nt=({
 bytes:t,at:e})=>t.subarray(0,e),V=({bytes:t,at:e})=>t.length-e,Pe=({bytes:t,at:e})=>t[e],z=t=>t.bytes[t.at++]??$("truncated");function Ne(t,e){let n=z(t);n!==e&&
 $(`found byte ${n}, expected ${e}`)}function U(t,e=5){let n=0;for(let r=1;e-- >0;r*=128){let s=z(t);if(s<128)return n+s*r;n+=(s-128)*r}return $("a number is too\
- long")}function Nt(t){let{at:e}=t,n=U(t,10);return(V(t)||t.bytes[e+9]>1)&&$("malformed number"),n}function ue(t,e=U(t)){return e>V(t)&&$("truncated"),t.bytes.subarray(
-t.at,t.at+=e)}var it=({bytes:t,at:e})=>new Uint8Array(t.subarray(e));function se(t,e=U(t)){let{bytes:n,at:r}=t,s="",o=0;if(e<=$r)for(let i;o<e&&(i=n[r+o])<128;o++)
+ long")}function Qe(t){let{at:e}=t,n=U(t,10);return(V(t)||t.bytes[e+9]>1)&&$("malformed number"),n}function ue(t,e=U(t)){return e>V(t)&&$("truncated"),t.bytes.subarray(
+t.at,t.at+=e)}var at=({bytes:t,at:e})=>new Uint8Array(t.subarray(e));function se(t,e=U(t)){let{bytes:n,at:r}=t,s="",o=0;if(e<=$r)for(let i;o<e&&(i=n[r+o])<128;o++)
 s+=String.fromCharCode(i);if(o<e){let i=ue(t,e);try{return xo.decode(i)}catch{$("a text is not UTF-8")}}return t.at+=e,s}var He=So();var D=class t extends Error{constructor(n,r,s){super(r,s);this.name="Status";let{details:o=new Uint8Array,metadata:i={},mayHaveRun:a=!0}=s??{};Object.assign(this,
 {details:o,metadata:i,mayHaveRun:a,code:n})}static from(n){return n instanceof t?n:new t(2,zt(n),{cause:n})}};function So(){return Object.fromEntries("OK CANCEL\
 LED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMEN\
 TED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED".split(" ").map((e,n)=>[e,n]))}var zt=t=>t instanceof Error?t.message:String(t),G=(t,e)=>new D(t,e,{mayHaveRun:!1}),
 Rr=t=>{let e=D.from(t);return e.mayHaveRun?e:new D(e.code,e.message,{...e,mayHaveRun:!0})},Yt=t=>t>0&&t<=16?t:2,Ct=(t,e,n)=>new D(t,n?e:`not sent: ${e}`,{mayHaveRun:n}),
 Zt=t=>Ct(1,"the caller cancelled the call",t),Or=(t,e="")=>Ct(4,`deadline exceeded${e}`,t);var rn=100,Eo=64<<20,Ao=12,Dn=8,_n=56,Un=new Uint8Array(8),Fr=new DataView(Un.buffer);function L(t,e,n){let r;return{name:t,fields:()=>r??=ko(e,n?.()??[])}}function Pn(t,e){
-let n=At(256);return $t(n,t,e),kt(n)}function Hn(t,e){let n=r=>r.toString(16).padStart(2,"0");return e[0]===18&&$(`message ${t.name} with the layout ${[...e.subarray(
+let n=kt(256);return $t(n,t,e),Nt(n)}function Hn(t,e){let n=r=>r.toString(16).padStart(2,"0");return e[0]===18&&$(`message ${t.name} with the layout ${[...e.subarray(
 1,17)].map(n).join("")} cannot be compared`),It(J(e),t)}function $t(t,e,n){t.depth=rn,Br(t,e,n)}function It(t,e){return t.depth=rn,t.memory=Math.max(Eo,V(t)*Ao),
 Dr(t,e)??_r(t,e)}function ko(t,e){let n=new Map,r=0;return(t?t.split(" "):[]).map(s=>{let o=/^([^:/]+):(?:([^:/]+)\/(\d+)\/)?([?*]?|%\w)(\w)$/.exec(s);if(!o)throw new Error(
 `invalid table entry: ${s}`);let[,i,a,c,d,u]=o,p=u==="m"?Mo(e[r++]):u==="e"?$o(e[r++]):nn[u],m=nn[d[1]??""],h=m?[2,m.wire,p.wire,10]:d==="*"?[1,p.wire,10]:void 0,
 v=a?n.get(a):void 0;a&&!v&&n.set(a,v=[]);let O={name:a??i,of:p,isOptional:d==="?",key:m,head:h,case:i,number:+c,all:v};return v?.push(O),O})}var tn=({head:t,key:e,
 isOptional:n,of:r})=>e?new Map:t?[]:n?void 0:r.zero();function Br(t,e,n){if(!t.depth--)throw Ur(e.name,`nests deeper than ${rn}`);B(t,8),B(t,0);let r="";try{for(let s of e.
 fields()){let{all:o,name:i}=s,a=n[r=i];if(!o)No(t,s,a);else if(t.isFlat||s===o[0]){let c=a,d=o.find(p=>p.case===c?.case);if(c&&!d)throw new Error(`has no member\
- ${c.case}`);t.isFlat||(B(t,3),_(t,d?d.number:0));let u=t.isFlat?s:d;u&&at(t,u.of,u===d?c?.value:void 0)}}}catch(s){throw s instanceof D?s:Ur(`${e.name}.${r}`,s.
+ ${c.case}`);t.isFlat||(B(t,3),_(t,d?d.number:0));let u=t.isFlat?s:d;u&&lt(t,u.of,u===d?c?.value:void 0)}}}catch(s){throw s instanceof D?s:Ur(`${e.name}.${r}`,s.
 message)}t.depth++}function No(t,e,n){let{head:r,key:s,of:o}=e;if(n===void 0&&(r||e.isOptional)&&(n=tn(e)),r){let i=n,a=n,c=s?i.size:a.length;Me(c>=0,n);for(let d of r)
-B(t,d);if(_(t,c),s)for(let[d,u]of i)at(t,s,d),at(t,o,u);else for(let d of a)at(t,o,d)}else n===void 0&&e.isOptional&&!t.isFlat?B(t,0):at(t,o,n)}function at(t,e,n){
+B(t,d);if(_(t,c),s)for(let[d,u]of i)lt(t,s,d),lt(t,o,u);else for(let d of a)lt(t,o,d)}else n===void 0&&e.isOptional&&!t.isFlat?B(t,0):lt(t,o,n)}function lt(t,e,n){
 e.table||B(t,e.wire),e.put(t,n===void 0?e.zero():n)}function Dr(t,e){if(Pe(t)===0)return void t.at++;Ne(t,8),z(t),t.depth--||$(`${e.name} nests deeper than ${rn}`);
 let n=e.fields();qn(t,_n+Dn*n.length);let r={},s="";for(let o of n){let{name:i,all:a,of:c}=o,d=a&&a[0]===o;if(d&&(r[i]=void 0),!a)r[i]=Co(t,o);else if(d&&Pe(t)===
 3){t.at++,s+=` ${i} `;let u=U(t),p=a.find(m=>m.number===u);p?r[i]={case:p.case,value:Bn(t,p.of)}:u&&$(`${e.name}.${i} has no member ${u}`)}else if(!s.includes(`\
@@ -49,7 +49,7 @@ set(Mt(t,r),Bn(t,s)):i.push(Bn(t,s));return i}function Mt(t,{wire:e,table:n,take
 t,e)??_r(t,e.table);function _r(t,e){let n={},r=e.fields();qn(t,_n+Dn*r.length);for(let s of r)n[s.name]=s.all?void 0:tn(s);return n}function qn(t,e){(t.memory-=
 e)<0&&$("exceeds the memory limit")}var Ce=(t,e,n,r,s)=>({wire:t,zero:e,put:n,take:r,table:s}),Mo=t=>Ce(3,()=>{},(e,n)=>n?Br(e,t,n):B(e,0),e=>Dr(e,t),t),To=65536;
 function $o(t){let e=Object.values(t);return{...Ce(10,()=>e[0],(r,s)=>{let o=e.indexOf(s),i=s+2147483648,a=s<0&&i>=e.length;Me(o>=0||s===(s|0)&&(a||!r.isFlat),s),
-o>=0||a&&(r.isFlat||i<To)?_(r,o<0?i:o):(r.at--,at(r,nn.i,s))},r=>{let s=U(r)>>>0,o=s-2147483648;return s>=e.length&&(o>=0||e.includes(o))&&$(`an enum has the in\
+o>=0||a&&(r.isFlat||i<To)?_(r,o<0?i:o):(r.at--,lt(r,nn.i,s))},r=>{let s=U(r)>>>0,o=s-2147483648;return s>=e.length&&(o>=0||e.includes(o))&&$(`an enum has the in\
 dex ${s}`),e[s]??o}),isEnum:!0}}var en=(t,e)=>Ce(t?13:11,()=>e?0:0n,(n,r)=>{let s=BigInt(r),o=Number(s),i=t?o<0?-2*o-1:2*o:o;if(Number.isSafeInteger(i)&&i>=0)return _(
 n,i);Me((t?BigInt.asIntN:BigInt.asUintN)(64,s)===s,r);let a=t?s<<1n^s>>63n:s;for(;a>>53n;a>>=7n)B(n,Number(a&127n)|128);_(n,Number(a))},n=>{let{at:r}=n,s=U(n,10);
 if(s<=Number.MAX_SAFE_INTEGER)t&&(s=s%2?(s+1)/-2:s/2);else{let o=0n;for(let i=0n;r<n.at;i+=7n)o|=BigInt(n.bytes[r++]&127)<<i;o=BigInt.asUintN(64,o),s=t?o>>1n^-(o&
@@ -58,7 +58,7 @@ if(s<=Number.MAX_SAFE_INTEGER)t&&(s=s%2?(s+1)/-2:s/2);else{let o=0n;for(let i=0n
 (t,e)=>{Me(typeof e=="boolean",e),B(t,+e)},t=>{let e=z(t);return e>1&&$(`a bool is ${e}`),e>0}),i:Ce(12,()=>0,(t,e)=>{Me(e===(e|0),e),_(t,(e<<1^e>>31)>>>0)},t=>{
 let e=U(t);return e>>>1^-(e&1)}),u:Ce(10,()=>0,(t,e)=>{Me(e===e>>>0,e),_(t,e)},t=>U(t)>>>0),l:en(!0,!1),w:en(!1,!1),L:en(!0,!0),W:en(!1,!0),f:Lr(14,4),d:Lr(15,8),
 s:Ce(5,()=>"",(t,e)=>{Me(typeof e=="string",e),B(t,10),_e(t,e)},t=>(Ne(t,10),se(t))),y:Ce(4,()=>new Uint8Array,(t,e)=>{Me(Qt(e),e),B(t,10),Xe(t,e)},t=>(Ne(t,10),
-new Uint8Array(ue(t))))},Ur=(t,e)=>G(3,`${t} ${e}`);function Me(t,e){if(!t)throw new Error(`cannot be the ${typeof e} ${String(e)}`)}var Qe=(t,e,n,r)=>({name:t,fingerprint:e,layout:n,methods:r,operations:Object.values(r).map(({operation:s})=>s).sort((s,o)=>s-o)}),Pr=(t,e)=>e.match(/../g)?.forEach(
+new Uint8Array(ue(t))))},Ur=(t,e)=>G(3,`${t} ${e}`);function Me(t,e){if(!t)throw new Error(`cannot be the ${typeof e} ${String(e)}`)}var Ke=(t,e,n,r)=>({name:t,fingerprint:e,layout:n,methods:r,operations:Object.values(r).map(({operation:s})=>s).sort((s,o)=>s-o)}),Pr=(t,e)=>e.match(/../g)?.forEach(
 n=>B(t,parseInt(n,16)));function sn(t,e){_e(t,e.name),Pr(t,e.fingerprint);let n=0;for(let r of e.operations)_(t,r-n),n=r}function Jn(t){let e="";for(;e.length<32;)
 e+=z(t).toString(16).padStart(2,"0");return e}function Hr(t,e,n=""){for(let r of atob(n))B(t,r.charCodeAt(0));n||(B(t,0),Pr(t,e))}function qr(t){let e=se(t),n=[],
 r={fingerprint:Jn(t),operations:n};for(let s=0;V(t);)n.push(s+=U(t));return[e,r]}var Jr=16,Vr=65536,Io=1e3,Wr=256,Ro=61440,Wn={metadata:{}},Gr=t=>[t].flat(),Vn=t=>t.endsWith("-bin"),jr=(t,e)=>Vn(t)!==(typeof e=="string")&&/^[a-z0-9_.-]{1,256}\n[ -~]*$/.
@@ -70,42 +70,42 @@ e a-z 0-9 - _ . and values printable ASCII, or bytes under -bin`);if(o+=a.length
 Gn(d))})}if(r){let{code:a,details:c,mayHaveRun:d}=r;be(t,3,()=>{_(t,a),t.at-s+c.length+32<=Vr&&de(t,c)}),d||be(t,5,()=>{})}}function Kr(t,e=!1){if(Pe(t)!==Jr)return Wn;
 t.at++;let n=J(ue(t));return V(n)>Vr&&$("a prefix is too long"),on(n,e)}function on(t,e=!1){let n=Object.create(null),r={metadata:n},s=0,o=0;for(;V(t);){let i=z(
 t),a=J(ue(t));if(i>127){let c=`prefix item ${i} must be understood and is unknown`;throw e?G(12,c):new ge(c)}if(i!==2&&i!==7&&i<9&&(o>>i&1&&$(`prefix item ${i} \
-occurs twice`),o|=1<<i),i===1)r.timeout=Nt(a)/1e3;else if(i===2){let c=se(a),d=Vn(c)?it(a):se(a,V(a));(!jr(c,d)||++s>Wr)&&$("invalid metadata"),n[c]=c in n?[...Gr(
-n[c]),d]:d}else i===3?(r.code=U(a,10),r.details=it(a)):i===5?r.isRefused=!0:i===8&&(r.text=Rt(a))}return r}var Rt=(t,e)=>new TextDecoder().decode(it(t).subarray(
+occurs twice`),o|=1<<i),i===1)r.timeout=Qe(a)/1e3;else if(i===2){let c=se(a),d=Vn(c)?at(a):se(a,V(a));(!jr(c,d)||++s>Wr)&&$("invalid metadata"),n[c]=c in n?[...Gr(
+n[c]),d]:d}else i===3?(r.code=U(a,10),r.details=at(a)):i===5?r.isRefused=!0:i===8&&(r.text=Rt(a))}return r}var Rt=(t,e)=>new TextDecoder().decode(at(t).subarray(
 0,e)),zr=({metadata:t,code:e,details:n,isRefused:r},s="")=>new D(Yt(e??0),s,{metadata:t,mayHaveRun:!r,...n&&{details:n}});function an(t,e){if(Pe(t)===6)return t.
 at++,Ne(t,5),Ne(t,10),zr(e,se(t))}function Yr(t){let e=on(t);return e.code??e.isRefused?zr(e,e.text):void 0}function Zr(t,e){Qr(t,{status:e,metadata:e.metadata}),
-be(t,8,()=>de(t,he(e.message.slice(0,Io))))}var jn=5<<20,Oo=1024,es=65536,Fo=128,Lo=32768,lt=10,Ke=16384,ts=32768,Uo=Ke/2,Bo=256,ln=262144,Do=1e5,_o=64<<20,ns=8<<20,Po=10,Ho=65536,qo=2e3,Jo=5,Vo=1e4,rs="t\
-he server is going away",ss=200,Wo=2147483647,Ot=(t,e)=>setTimeout(e,Math.min(Math.max(0,t),Wo));function os(t,e,n,r,s){let o=At(16384),i=new Map,a=new Map,c=new Set(
-n),d=[],u=0,p=0,m=0,h=0,v=0,O=32767,A=[0,jn,1/0,Ke,0],R=!1,pe=!1,Z,K=lt,Ae=0,fe=!1,W=0,ee=!1,j=!1,X=0,Q,te=f=>{if(!(R||!ke))try{f(ke)}catch(w){P(zt(w));try{ke.close()}catch{}}},
-ne=()=>{o.at&&(ee=!1,j=!0,te(f=>f.send(kt(o))),o.at=W=0,o.bytes.length>1<<20&&(o.bytes=new Uint8Array(16384)),te(f=>{let w=f.buffered();w>_o?T("too many unsent \
+be(t,8,()=>de(t,he(e.message.slice(0,Io))))}var jn=5<<20,Oo=1024,es=65536,Fo=128,Lo=32768,ct=10,ze=16384,ts=32768,Uo=ze/2,Bo=256,ln=262144,Do=1e5,_o=64<<20,ns=8<<20,Po=10,Ho=65536,qo=2e3,Jo=5,Vo=1e4,rs="t\
+he server is going away",ss=200,Wo=2147483647,Ot=(t,e)=>setTimeout(e,Math.min(Math.max(0,t),Wo));function os(t,e,n,r,s){let o=kt(16384),i=new Map,a=new Map,c=new Set(
+n),d=[],u=0,p=0,m=0,h=0,v=0,O=32767,A=[0,jn,1/0,ze,0],R=!1,pe=!1,Z,K=ct,Ae=0,fe=!1,W=0,ee=!1,j=!1,X=0,Q,te=f=>{if(!(R||!ke))try{f(ke)}catch(w){P(zt(w));try{ke.close()}catch{}}},
+ne=()=>{o.at&&(ee=!1,j=!0,te(f=>f.send(Nt(o))),o.at=W=0,o.bytes.length>1<<20&&(o.bytes=new Uint8Array(16384)),te(f=>{let w=f.buffered();w>_o?T("too many unsent \
 bytes"):w>ns&&!E.isFull&&(E.isFull=!0,le())}))},le=()=>te(f=>{if(f.buffered()>ns/2)return void Ot(Po,le);E.isFull=!1,e.room(E)}),g=()=>{o.at!==W?(W=o.at,queueMicrotask(
-g)):(fe=!1,ne())},y=(f,w,S,M)=>{let{at:ae}=o;try{Kt(o,lt),o.at+=lt,S?.(o,M);let Ue=o.at,Be=Ue-ae-lt,De=w===3?es:Math.max(A[1],Oo);if(Be>De)throw G(8,`the messag\
-e has ${Be} bytes of at most ${De}`);o.at=ae;for(let rt of[15,f,w,Be>>>16,Be])Ir(o,rt);o.at=Ue}catch(Ue){throw o.at=ae,Ue}o.at>Ho?ne():fe||(fe=!0,W=0,queueMicrotask(
+g)):(fe=!1,ne())},y=(f,w,S,M)=>{let{at:ae}=o;try{Kt(o,ct),o.at+=ct,S?.(o,M);let Ue=o.at,Be=Ue-ae-ct,De=w===3?es:Math.max(A[1],Oo);if(Be>De)throw G(8,`the messag\
+e has ${Be} bytes of at most ${De}`);o.at=ae;for(let st of[15,f,w,Be>>>16,Be])Ir(o,st);o.at=Ue}catch(Ue){throw o.at=ae,Ue}o.at>Ho?ne():fe||(fe=!0,W=0,queueMicrotask(
 g))},b=(f,{code:w,message:S},M=7)=>y(f,M,ae=>{_(ae,w),de(ae,he(S.slice(0,ss)))}),x=(f,w)=>{y(f,5,_,0),b(f,w)},k=f=>{if(!R){if(X=0,Z){if(de(Z,f),Z.at<K)return;f=
-kt(Z),Z=void 0}try{let w=0,S=M=>f[w+M]<<8|f[w+M+1];for(;!R&&!(f.length<(K=w+lt));w=K){S(0)!==15&&$("a header without its magic");let M=S(6)*65536+S(8);if(M>jn&&
-$(`a packet of ${M} bytes`),f.length<(K+=M))break;I(S(2),S(4),f.subarray(w+lt,K))}w<f.length&&(K-=w,de(Z=At(),f.subarray(w)))}catch(w){let S=w.message;E.isUp&&b(
+Nt(Z),Z=void 0}try{let w=0,S=M=>f[w+M]<<8|f[w+M+1];for(;!R&&!(f.length<(K=w+ct));w=K){S(0)!==15&&$("a header without its magic");let M=S(6)*65536+S(8);if(M>jn&&
+$(`a packet of ${M} bytes`),f.length<(K+=M))break;I(S(2),S(4),f.subarray(w+ct,K))}w<f.length&&(K-=w,de(Z=kt(),f.subarray(w)))}catch(w){let S=w.message;E.isUp&&b(
 4,new D(13,S),3),T(`the server broke the protocol: ${S}`)}}},I=(f,w,S)=>{let M=J(S),ae=w===3&&(f===5||f===6),Ue=ae?U(M,3):f;Ue>65535&&$(`stream ${Ue}`);let Be=i.
-get(Ue);if(w>=10){E.isUp||$("a packet before HELLO");let De=f>=ts,rt=d[f%Ke];if(!De&&rt?.id===f&&rt.operation===w)return ve(f),e.answered(),rt.isGivenUp?p--:e.replied(
-rt,S),N();if(s.filter(bo=>bo.packet(E,f,w,S)).length)return;if(De&&q)return q.packet(f,w,S,!1)}else if(w<2){S.length&&$("a PING with a body"),w===1?E.isUp||T("t\
+get(Ue);if(w>=10){E.isUp||$("a packet before HELLO");let De=f>=ts,st=d[f%ze];if(!De&&st?.id===f&&st.operation===w)return ve(f),e.answered(),st.isGivenUp?p--:e.replied(
+st,S),N();if(s.filter(bo=>bo.packet(E,f,w,S)).length)return;if(De&&q)return q.packet(f,w,S,!1)}else if(w<2){S.length&&$("a PING with a body"),w===1?E.isUp||T("t\
 he server is a compat peer"):ee||(ee=!0,y(0,1));return}else{if(w===3&&!E.isUp&&!f)return ie(M);if(w===3&&f===4)return T(`closed by the server with code ${U(M,10)}\
 : ${Rt(M,ss)}`);if(w===3&&f===1)return Y(M);if(w===3&&f>=Lo)$(`packet type ${f} must be understood and is unknown`);else{if(w===4)return F();if(w===6)return q?.
 cancel(f,U(M));if(w===8)$("a stray hand-off");else{if(Be&&(ae||w!==3&&w<8))return e.answered(),ae?Be.items(f===6,M):Be.packet(w,S);if(w===2){let De=f-O&32767;if(f>=
 32768&&De&&De<=16384)return O=f,q?q.packet(f,2,S,!0):x(f,G(12,"no service is served"))}}}}++Ae>Do&&T("too many stray packets")},Y=f=>{for(;V(f);){let w=Jn(f),S=[
 ...c,...r?.services??[]].find(M=>M.fingerprint===w);y(2,3,M=>Hr(M,w,S?.layout))}},ie=f=>{(V(f)>es||se(f,4)!=="fris"||!z(f))&&$("no HELLO");let w=new Set,S=0;try{
 for(;V(f);){S=z(f);let M=J(ue(f));if(S>=Fo&&$("must be understood and is unknown"),(S<7||S===8||S===34||S===35)&&(w.has(S)&&$("occurs twice"),w.add(S)),S in A)A[S]=
-Nt(M);else if(S===8)Nt(M);else if(S===32||S===33){let ae=qr(M);S===32&&a.set(...ae)}}}catch(M){$(`HELLO item ${S}: ${M.message}`)}A[3]=Math.min(A[3],Ke),E.isUp=
-!0,clearTimeout(je),e.room(E)},ve=f=>{d[f%Ke]=void 0,u--===A[3]&&e.room(E)},me=(f,w)=>{i.set(w,f),f.begin(E,w,A[4])},N=()=>{pe&&u===p&&!i.size&&!q?.progress.size&&
+Qe(M);else if(S===8)Qe(M);else if(S===32||S===33){let ae=qr(M);S===32&&a.set(...ae)}}}catch(M){$(`HELLO item ${S}: ${M.message}`)}A[3]=Math.min(A[3],ze),E.isUp=
+!0,clearTimeout(je),e.room(E)},ve=f=>{d[f%ze]=void 0,u--===A[3]&&e.room(E)},me=(f,w)=>{i.set(w,f),f.begin(E,w,A[4])},N=()=>{pe&&u===p&&!i.size&&!q?.progress.size&&
 queueMicrotask(()=>T(rs))},F=()=>{pe||(pe=!0,e.closing(E,rs),N())},T=f=>{R||(ne(),te(w=>w.close()),P(f))},P=f=>{if(R)return;R=!0,clearInterval(Q),clearTimeout(je),
 e.closing(E,f),E.isUp=!1;let w=new D(14,`the connection was lost: ${f}`);for(let S of d)S&&!S.isGivenUp&&e.lost(S,w);for(let S of i.values())S.lost(w);q?.down(w);
 for(let S of s)S.down(E,w)},E={isUp:!1,isFull:!1,write:y,reset:b,refuse:x,announce(f){let w=a.get(f.name),S=w?.fingerprint===f.fingerprint&&`${w.operations}`==`${f.
 operations}`;if(!c.has(f)){for(let M of c)if(M.operations.some(ae=>f.operations.includes(ae)))throw G(9,`${M.name} has operations of ${f.name}: use another chan\
-nel`);S||y(3,3,sn,f),c.add(f)}},call(f,w){if(E.isFull||u>=A[3])return!1;do m=(m+1)%ts;while(d[m%Ke]);let S=f.id=m;d[S%Ke]=f,u++;try{y(S,f.operation,w,f)}catch(M){
+nel`);S||y(3,3,sn,f),c.add(f)}},call(f,w){if(E.isFull||u>=A[3])return!1;do m=(m+1)%ts;while(d[m%ze]);let S=f.id=m;d[S%ze]=f,u++;try{y(S,f.operation,w,f)}catch(M){
 throw ve(S),M}return!0},cancel(f){R||(f.isGivenUp=!0,y(f.id,6,_,f.operation),++p>=Uo&&F(),N())},open(f,w){if(!A[2])throw G(12,"the server does not accept stream\
 s");if(E.isFull||h>=Math.min(A[2],28672))return!1;do v=v%32767+1;while(i.has(v));let S=v;i.set(S,f),h++;try{y(S,2,w)}catch(M){throw E.over(S),M}return f.begin(E,
-S,A[4]),!0},accept:me,over(f){i.delete(f),f<32768&&(h--,e.room(E)),N()},drain:F,closeIfIdle:N},q=r?.on(E),je=Ot(Vo,()=>T("handshake timeout")),Et=()=>{o.isFlat=
+S,A[4]),!0},accept:me,over(f){i.delete(f),f<32768&&(h--,e.room(E)),N()},drain:F,closeIfIdle:N},q=r?.on(E),je=Ot(Vo,()=>T("handshake timeout")),At=()=>{o.isFlat=
 ke?.isFlat,y(0,3,f=>{de(f,he("fris"));let w=q?Bo:0;[jn,w,w,ln].forEach((S,M)=>be(f,M+1,()=>_(f,S)));for(let S of r?.services??[])be(f,32,()=>sn(f,S));for(let S of n)
 be(f,33,()=>sn(f,S))}),y(1,0),ne(),!R&&(Q=setInterval(()=>{if(++X>Jo)return T("keepalive timeout");(X>1||!j)&&y(0,0),j=!1;let f=performance.now();for(let w of d)
-w&&w.until<=f&&!w.isGivenUp&&e.expired(w)},qo))},ke,Cr=f=>ke?f():queueMicrotask(f),Mr=f=>Cr(()=>P(f));try{ke=t({open:()=>Cr(Et),data:k,close:Mr})}catch(f){Mr(zt(
+w&&w.until<=f&&!w.isGivenUp&&e.expired(w)},qo))},ke,Cr=f=>ke?f():queueMicrotask(f),Mr=f=>Cr(()=>P(f));try{ke=t({open:()=>Cr(At),data:k,close:Mr})}catch(f){Mr(zt(
 f))}return E}function cn(t,e){let n=[],r=0,s=!1,o=()=>{},i=m=>{s||=m,o()},a=()=>n[r],c=()=>{let m=a();return m!==void 0&&(n[r++]=void 0,r>999&&r*2>n.length&&(n.splice(0,r),r=
 0)),m},d=()=>{n=[],r=0},u=(async function*(){try{for(;;){let m=c();if(m!==void 0){let h=t(m);h!==void 0&&(yield h)}else if(s){if(s!==!0)throw s;return}else await new Promise(
 h=>o=h)}}finally{e()}})(),{return:p}=u;return u.return=()=>(e(),d(),i(!0),p.call(u,void 0)),{messages:u,first:a,take:c,clear:d,put:m=>{n.push(m),o()},end:i}}var Xn=64,Go=4,jo=4096,dn=(t,e)=>t instanceof ge?new D(13,`not a valid ${e.name}: ${t.message}`):D.from(t);function is(t,e,n,r,s){let o,i=0,a=0,c=0,d=0,u=!0,p=!0,
@@ -114,7 +114,7 @@ k=an(x,Wn);if(k)throw k;return It(x,e)}catch(x){throw dn(x,e)}},()=>n?Q(!0):ne()
 r())},ee=y=>{p=!1,Ae(y),W()},j=()=>{u&&(u=!1,o?.write(i,7),W())},X=y=>{u=p=!1,Ae(y),W()},Q=(y,b=Zt(!0))=>{R()||o?.reset(i,b),Z(),X(y)},te=y=>Q(y,y),ne=()=>{Z(),
 m=!0},le=y=>{if(!(!o||!u)){if(y instanceof D)return g(6,b=>Zr(b,y)),u=!1,W();o.write(i,2,b=>{let{at:x}=b;$t(b,t,y),a-=b.at-x+Xn})}},g=(y,b)=>o?.write(y,3,x=>{_(
 x,i),b(x)});return{messages:fe,begin(y,b,x){o=y,i=b,a=x},packet(y,b){if(y===2)return h=!0,!p||m?void 0:c+d>=ln?te(new D(8,"the peer exceeded its credit")):(c+=b.
-length+Xn,K(new Uint8Array(b)));let x=J(b);if(y===5){let k=U(x,10);v||=!k,(a+=k)>0&&O()}else if(b.length){let k=Yt(U(x));X(new D(k,Rt(x,jo),{mayHaveRun:!v}))}else
+length+Xn,K(new Uint8Array(b)));let x=J(b);if(y===5){let k=Qe(x);v||=!k,(a+=k)>0&&O()}else if(b.length){let k=Yt(U(x,10));X(new D(k,Rt(x,jo),{mayHaveRun:!v}))}else
 ee(!0)},items(y,b){if(p){!y&&h&&$("late HEADERS"),h=!0;try{if(y)return ee(Yr(b)??!0);s?.(fe.metadata=on(b).metadata)}catch(x){te(dn(x,e))}}},send:le,async pump(y,b){
 try{let x=y,k=x?.[Symbol.asyncIterator]?.()??x?.[Symbol.iterator]?.();if(!k)throw G(3,`messages of a stream are an iterable, not ${String(y)}`);for(A=async()=>{
 try{await k.return?.()}catch{}},n||g(5,()=>{});;){for(;a<=0&&!R();)await new Promise(ie=>O=ie);if(R())return;let{done:I,value:Y}=await k.next();if(R())return;if(I)
@@ -138,16 +138,16 @@ I.pump(b,y.sends),ve},()=>{},I.fail),I};this.unary=(g,y,b,x={})=>new Promise((k,
 g,y,[b],x).messages,this.twoWay=(g,y,b,x)=>le(g,y,b,x).messages,this.clientStreaming=async(g,y,b,x)=>{let{messages:k}=le(g,y,b,x),{done:I,value:Y}=await k.next();
 if(I)throw new D(13,"there is no reply");return k.return?.(),Y},this.name=g=>void A.add(g),this.mount=g=>void R.push(g),this.connected=(g,y)=>new Promise((b,x)=>{
 ne(void 0,{},void 0,{reconnectTimeout:y},void 0,(k,I)=>I.isFull?!1:(g?.(I),ee(k),b(I),!0),b,x)}),this.close=()=>{m=!0,clearTimeout(p);for(let g of v)for(let y of g)
-j(y,cs(y.isSent));a?.drain()},i&&queueMicrotask(pe)}},cs=t=>Ct(9,"the channel is closed",t);var ct=65280,zo=16<<20,Qn=64,Yo=255,Zo=65536,ei=4,un={now:0,last:1,oldest:2},ds=t=>G([8,12,7][z(t)-3]??3,se(t,V(t))),us=t=>{let e=U(t);return e>Yo&&$("a topic i\
+j(y,cs(y.isSent));a?.drain()},i&&queueMicrotask(pe)}},cs=t=>Ct(9,"the channel is closed",t);var dt=65280,zo=16<<20,Qn=64,Yo=255,Zo=65536,ei=4,un={now:0,last:1,oldest:2},ds=t=>G([8,12,7][z(t)-3]??3,se(t,V(t))),us=t=>{let e=U(t);return e>Yo&&$("a topic i\
 s too long"),se(t,e)},ps=new WeakMap,Lt=class{constructor(e){this.channel=e;this.requests=new Map;this.last=0;let{requests:n}=this,r=ps.get(e);if(r)return r;ps.
-set(e,this),e.mount({packet:(s,o,i,a)=>{if(i<ct)return!1;!o&&i===ct+5&&(this.refused??=ds(J(a)));for(let c of o?[n.get(o)]:n.values())c?.packet(s,o,i-ct,J(a));return!0},
+set(e,this),e.mount({packet:(s,o,i,a)=>{if(i<dt)return!1;!o&&i===dt+5&&(this.refused??=ds(J(a)));for(let c of o?[n.get(o)]:n.values())c?.packet(s,o,i-dt,J(a));return!0},
 down(s,o){for(let i of[...n.values()])i.down(s,o)}})}subscribe(e,{group:n="",from:r}={}){return this.request(0,e,n,r)}async publish(e,n){await this.channel.connected(
-r=>r.write(0,ct+2,s=>{Xe(s,he(e)),de(s,Gn(n))}))}async sync(){await(await this.request(3)).return?.();let{refused:e}=this;if(this.refused=void 0,e)throw e}request(e,n,r="",s){
+r=>r.write(0,dt+2,s=>{Xe(s,he(e)),de(s,Gn(n))}))}async sync(){await(await this.request(3)).return?.();let{refused:e}=this;if(this.refused=void 0,e)throw e}request(e,n,r="",s){
 let{channel:o,requests:i}=this;do this.last=this.last%65535+1;while(i.has(this.last));let a=this.last;return new Promise((c,d)=>{let u,p=0,m=0,h=!1,{first:v,messages:O,
-put:A,end:R,take:pe}=cn(N=>(p-=N.payload.length+Qn,N),()=>{i.delete(a)&&n!==void 0&&u?.isUp&&u.write(a,ct+1)}),Z=N=>{i.delete(a),d(N),R(N)},K=r?[]:n?.split(".")??
+put:A,end:R,take:pe}=cn(N=>(p-=N.payload.length+Qn,N),()=>{i.delete(a)&&n!==void 0&&u?.isUp&&u.write(a,dt+1)}),Z=N=>{i.delete(a),d(N),R(N)},K=r?[]:n?.split(".")??
 [],Ae=K[K.length-1]===">",fe=N=>{let F=N.split(".");return(Ae?F.length>=K.length:F.length===K.length)&&K.every((T,P)=>T===">"||T==="*"||T===F[P])},W=e===0&&!r&&
 s!==void 0,ee=typeof s=="object";if(ee&&!(/^[\da-f]{16}$/.test(s.epoch)&&s.offset>=0))throw G(3,`${s.epoch}, ${s.offset} is not a position`);let j=ee||s===void 0?
-un.oldest:un[s],X=new Map(ee?[[n,{...s,offset:s.offset+1}]]:[]),Q=new Map,te=0,ne="",le=!1,g=!1,y=!1,b=!1,x=!1,k=N=>{u?.write(a,ct+N,F=>{if(n!==void 0&&Xe(F,he(
+un.oldest:un[s],X=new Map(ee?[[n,{...s,offset:s.offset+1}]]:[]),Q=new Map,te=0,ne="",le=!1,g=!1,y=!1,b=!1,x=!1,k=N=>{u?.write(a,dt+N,F=>{if(n!==void 0&&Xe(F,he(
 n)),N===6){B(F,j);for(let[T,P]of X){_e(F,T);for(let E=0;E<16;E+=2)B(F,parseInt(P.epoch.slice(E,E+2),16));_(F,P.offset)}}else de(F,he(r))})},I=()=>{let N=X.size>
 0;return X=new Map,j=un.now,le=!1,y=!0,N},Y=N=>{o.connected(F=>{if(i.has(a)){u=F;try{k(W?6:e)}catch(T){if(!g||!I())throw T;k(6)}}},N).catch(F=>{g&&F.code===9&&R(
 !0),Z(F)})},ie=()=>{x=!0,g&&(y||!(W&&b))&&(h=!0),c(O)},ve=N=>Array.from(ue(N,8),F=>F.toString(16).padStart(2,"0")).join(""),me=(N,F,T)=>{if(F===5&&N&&!x&&W&&T.bytes[T.
@@ -155,8 +155,8 @@ at]===ei)y=!0,k(0);else if(F===5&&N&&!x&&g&&I())k(6);else if(F===6&&N&&T.bytes[T
 /[*>]/)&&X.size>0;ne=P,ie(),y=!1,h||=q?!te:E}else if(F===7)for(;V(T);){let P=us(T),E={epoch:ve(T),offset:U(T,10)};if(Number.isSafeInteger(E.offset)||$("an integ\
 er is beyond 2^53"),!x||!N&&!fe(P))continue;let q=Q.get(P);N&&!q?(te--,q=X.get(P)??(le?{...E,offset:1}:void 0)):!N&&q?.epoch!==E.epoch&&(q=void 0),q&&b&&(q.epoch===
 E.epoch&&q.offset<=E.offset?m+=E.offset-q.offset:h=!0),Q.size>=Zo&&(Q.clear(),y=!0),Q.set(P,E)}else return!1;return!0};i.set(a,{packet(N,F,T,P){if(!(N!==u||W&&me(
-F,T,P)))if(T===2){let E=us(P);if(!F&&(!x||!fe(E)))return;let q=it(P),je=Q.get(E);for(je&&Q.set(E,{...je,offset:je.offset+1}),p+=q.length+Qn,A({topic:E,payload:q,
-position:je,lagged:m,reconnected:h}),m=0,h=!1;p>zo;){let Et=pe();p-=Et.payload.length+Qn;let ke=v();ke.lagged+=Et.lagged+1,ke.reconnected||=Et.reconnected}}else
+F,T,P)))if(T===2){let E=us(P);if(!F&&(!x||!fe(E)))return;let q=at(P),je=Q.get(E);for(je&&Q.set(E,{...je,offset:je.offset+1}),p+=q.length+Qn,A({topic:E,payload:q,
+position:je,lagged:m,reconnected:h}),m=0,h=!1;p>zo;){let At=pe();p-=At.payload.length+Qn;let ke=v();ke.lagged+=At.lagged+1,ke.reconnected||=At.reconnected}}else
 T===4?W&&b&&x||(m+=U(P,10)):F&&(V(P)?Z(ds(P)):ie())},down(N,F){if(N===u){if(n===void 0||!x&&!g)return Z(F);if(x)if(te>0)for(let[T,P]of Q)X.set(T,P);else y?I():(X=
 Q,j=un.oldest,le=!0);Q=new Map,x=!1,g=!0,Y(1/0)}}}),Y()})}};var pn="frisbee.1";function Kn(t,{protocols:e=[],WebSocket:n=globalThis.WebSocket}={}){return r=>{if(!n)throw new Error("no global WebSocket; set the option `We\
 bSocket`, or connect by frisbee-rpc/node");let s=new n(String(t),[pn,...e]);s.binaryType="arraybuffer";let o="";return s.onopen=()=>{if(s.protocol===pn)return r.
@@ -179,28 +179,28 @@ let e=J(t);for(;V(e);){let n=U(e),r=n>>>3,s=n&7;if(s===0){let o=0,i=0;for(let a 
 low:o>>>0}}else if(s===2)yield{number:r,bytes:ue(e,U(e)),low:0};else if(s===1||s===5)ue(e,s===1?8:4);else throw new ge(`a field of the wire type ${s}`)}}function ys(t){
 for(let{number:e,bytes:n}of xe(t))if(e===1)return Te(n);return""}function hs(t,e){for(let{number:n,low:r}of xe(t))if(n===e)return r!==0;return!1}function si(t){
 let e=new Map;for(let{number:n,bytes:r}of xe(t)){if(n!==1)continue;let s="",o="",i="";for(let c of xe(r))if(c.number===1){let d=J(c.bytes),u=[];for(;V(d);)u.push(
-U(d));s=u.join(",")}else c.number===3?o=Te(c.bytes):c.number===4&&(i=Te(c.bytes));let a=o||i;a&&e.set(s,mn(a))}return e}var mn=t=>t.replace(/^ /gm,"").trim();var qe=t=>`f${t.number}`,ut=t=>`o${t}`,zn={1:"d",2:"f",3:"l",4:"w",5:"i",6:"w",7:"u",8:"b",9:"s",10:"m",11:"m",12:"y",13:"u",14:"e",15:"i",16:"l",17:"i",18:"l"},
-dt=class{constructor(e){this.schema=e;this.types=new Map;this.enums=new Map}of(e){let n=this.types.get(e);if(n)return n;let r=this.schema.message(e),s=ii(this.schema,
+U(d));s=u.join(",")}else c.number===3?o=Te(c.bytes):c.number===4&&(i=Te(c.bytes));let a=o||i;a&&e.set(s,mn(a))}return e}var mn=t=>t.replace(/^ /gm,"").trim();var qe=t=>`f${t.number}`,pt=t=>`o${t}`,zn={1:"d",2:"f",3:"l",4:"w",5:"i",6:"w",7:"u",8:"b",9:"s",10:"m",11:"m",12:"y",13:"u",14:"e",15:"i",16:"l",17:"i",18:"l"},
+ut=class{constructor(e){this.schema=e;this.types=new Map;this.enums=new Map}of(e){let n=this.types.get(e);if(n)return n;let r=this.schema.message(e),s=ii(this.schema,
 r),o=s.map(c=>`${qe(c)}:${this.spec(r,c)}`).join(" "),i=s.map(c=>this.schema.entry(c)?.fields[1]??c).filter(c=>gs(c.kind)),a=L(e,o,()=>i.map(c=>c.kind===14?this.
 choice(c.type):this.of(c.type)));return this.types.set(e,a),a}spec(e,n){let r=this.schema.entry(n),s=zn[n.kind];if(r){let[o,i]=r.fields;if(!o||!i)throw new Error(
 `${r.name} is not a map entry`);return`%${zn[o.kind]}${zn[i.kind]}`}if(n.isRepeated)return`*${s}`;if(n.oneof!==void 0){let o=e.fields.filter(i=>i.oneof===n.oneof);
-return`${ut(n.oneof)}/${o.indexOf(n)+1}/${s}`}return n.isOptional&&s!=="m"?`?${s}`:s}choice(e){let n=this.enums.get(e);return n||(n=oi(this.schema.enumeration(e)),
+return`${pt(n.oneof)}/${o.indexOf(n)+1}/${s}`}return n.isOptional&&s!=="m"?`?${s}`:s}choice(e){let n=this.enums.get(e);return n||(n=oi(this.schema.enumeration(e)),
 this.enums.set(e,n)),n}},oi=t=>Object.fromEntries(t.values.map(({number:e},n)=>[`v${n}`,e]));function ii(t,e){let n=r=>t.entry(r)?2:r.isRepeated?1:r.kind===11||
 r.kind===10?2:0;return[0,1,2].flatMap(r=>e.fields.filter(s=>n(s)===r))}function bs(t,e,n,r){let s=r.map(({operation:i,request:a,response:c,sends:d,receives:u,isIdempotent:p})=>({
-operation:i,request:t.of(a),reply:t.of(c),sends:d,receives:u,idempotent:p})),o=Qe(e,n,"",Object.fromEntries(s.map((i,a)=>[`m${a}`,i])));return s.map(i=>({service:o,
+operation:i,request:t.of(a),reply:t.of(c),sends:d,receives:u,idempotent:p})),o=Ke(e,n,"",Object.fromEntries(s.map((i,a)=>[`m${a}`,i])));return s.map(i=>({service:o,
 method:i}))}var Yn={POLYGLOT:0,PROTOBUF:1},Ut={UNKNOWN:0,IDEMPOTENT:1,NO_SIDE_EFFECTS:2},ai=L("frpc.reflection.v1.FilesPiece","etag:s notModified:b data:y"),li=L("frpc.refl\
 ection.v1.FilesRequest","etag:s withoutImports:b names:*s symbols:*s"),ci=L("frpc.reflection.v1.ListPiece","etag:s notModified:b services:*m",()=>[pi]),di=L("fr\
 pc.reflection.v1.ListRequest","etag:s"),ui=L("frpc.reflection.v1.Method","name:s operation:u request:s requestStreams:b response:s responseStreams:b idempotency\
 :e docs:s isDeprecated:b formats:*s",()=>[Ut]),pi=L("frpc.reflection.v1.Service","name:s fingerprint:s layout:y codec:e file:s docs:s isDeprecated:b methods:*m \
-operations:*u",()=>[Yn,ui]),pt=Qe("frpc.reflection.v1.Reflection","2827b98f5f97380f22de961eb0322afd","AQgAAQEJAAMBCQIIA0sEAAQBCQQIAkkDSQADAQkCCAMMAAkBCQIJAwwEDg\
+operations:*u",()=>[Yn,ui]),ft=Ke("frpc.reflection.v1.Reflection","2827b98f5f97380f22de961eb0322afd","AQgAAQEJAAMBCQIIA0sEAAQBCQQIAkkDSQADAQkCCAMMAAkBCQIJAwwEDg\
 UFCQYJBwgISwYJTQECAAIACgEJAg0DCQQIBQkGCAcOBwkJCggISQEDAAICAgRMaXN0AgABBUZpbGVzAgIDHWZycGMucmVmbGVjdGlvbi52MS5SZWZsZWN0aW9u",{list:{operation:65e3,request:di,reply:ci,
 receives:!0,idempotent:!0},files:{operation:65001,request:li,reply:ai,receives:!0,idempotent:!0}});var vs=32<<20,$e=t=>`${t.service.name}/${t.name}`,yn=class{constructor(e,n){this.url=e;this.metadata={};this.wire="connecting";this.traffic={since:0,connections:0,
 sent:0,received:0};let r=Kn(e),s=i=>{this.wire=i,n()},o=i=>{let a=r({open:()=>{this.traffic.since=Date.now(),this.traffic.connections++,i.open(),s("open")},data:c=>{
 this.traffic.received+=c.length,i.data(c)},close:c=>{s("lost"),i.close(c)}});return{...a,send:c=>{this.traffic.sent+=c.length,a.send(c)}}};this.channel=new Ft(o,
-{stayConnected:!0}),this.channel.name(pt),this.topics=new Lt(this.channel)}async catalog(e){let{channel:n,metadata:r}=this,s=new Map,o="";for await(let m of n.serverStreaming(
-pt,pt.methods.list,{etag:e?.etag??""},{metadata:r})){if(m.notModified)return;o||=m.etag;for(let h of m.services){let v=s.get(h.name);v?v.methods.push(...h.methods):
-s.set(h.name,h)}}let i=[],a=0;for await(let{data:m}of n.serverStreaming(pt,pt.methods.files,{},{metadata:r}))if(i.push(m),a+=m.length,a>vs)throw new D(He.RESOURCE_EXHAUSTED,
-`the schema has more than ${vs} bytes`);let c=new Uint8Array(a),d=0;for(let m of i)c.set(m,d),d+=m.length;let u=new fn(c),p=new dt(u);return{etag:o,schema:u,services:[
+{stayConnected:!0}),this.channel.name(ft),this.topics=new Lt(this.channel)}async catalog(e){let{channel:n,metadata:r}=this,s=new Map,o="";for await(let m of n.serverStreaming(
+ft,ft.methods.list,{etag:e?.etag??""},{metadata:r})){if(m.notModified)return;o||=m.etag;for(let h of m.services){let v=s.get(h.name);v?v.methods.push(...h.methods):
+s.set(h.name,h)}}let i=[],a=0;for await(let{data:m}of n.serverStreaming(ft,ft.methods.files,{},{metadata:r}))if(i.push(m),a+=m.length,a>vs)throw new D(He.RESOURCE_EXHAUSTED,
+`the schema has more than ${vs} bytes`);let c=new Uint8Array(a),d=0;for(let m of i)c.set(m,d),d+=m.length;let u=new fn(c),p=new ut(u);return{etag:o,schema:u,services:[
 ...s.values()].map(m=>fi(m,p))}}async hasBroker(){return this.topics.sync().then(()=>!0,()=>!1)}};function fi(t,e){let n,r=o=>{if(t.codec!==Yn.POLYGLOT)throw new Error(
 "its messages use the protobuf codec, which this page does not support");if(!t.file)throw new Error("the server does not have the schema of this service; build \
 it with `reflection(true)`");return n??=bs(e,t.name,t.fingerprint,t.methods.map(i=>({...i,sends:i.requestStreams,receives:i.responseStreams,isIdempotent:i.idempotency!==
@@ -208,19 +208,19 @@ Ut.UNKNOWN}))),n[o]},s={name:t.name,fingerprint:t.fingerprint,file:t.file,docs:m
 (o,i)=>({service:s,name:o.name,operation:o.operation,request:o.request,response:o.response,sends:o.requestStreams,receives:o.responseStreams,idempotency:o.idempotency===
 Ut.NO_SIDE_EFFECTS?"no side effects":o.idempotency===Ut.IDEMPOTENT?"idempotent":"",formats:o.formats,docs:mn(o.docs),isDeprecated:o.isDeprecated,callable:()=>r(
 i)})),s}var gn=t=>Object.entries(He).find(([,e])=>e===t)?.[0]??String(t);var mi=50;function hn(t,e,n){let r=t.slice(-mi).reverse().map(s=>l("li",{},l("button",{type:"button",className:"history",title:"Restore the request",onclick:()=>e(
-s)},l("span",{className:"muted"},ot(s.beganAt)),l("span",{className:s.code===0?"badge ok":"badge failed"},gn(s.code)),!n&&l("span",{className:"path"},s.path),l(
+s)},l("span",{className:"muted"},it(s.beganAt)),l("span",{className:s.code===0?"badge ok":"badge failed"},gn(s.code)),!n&&l("span",{className:"path"},s.path),l(
 "span",{className:"muted shortened"},(s.request??"").replace(/\s+/g," ").slice(0,160)),l("span",{className:"time"},ce(s.took)))));return r.length>0?l("ol",{className:"\
 histories"},...r):l("p",{className:"empty"},"No calls yet.")}var H=class extends Error{constructor(e,n){super(e?`${e}: ${n}`:n)}},oe=()=>Object.create(null),er=t=>typeof t=="object"&&t!==null&&!Array.isArray(t),tr=/^google\.protobuf\.(Double|Float|U?Int64|U?Int32|Bool|String|Bytes)Value$/,
-ze=t=>tr.test(t)||/^google\.protobuf\.(Timestamp|Duration|FieldMask|Struct|Value|ListValue)$/.test(t);function Je(t){try{return JSON.parse(t||"{}")}catch(e){throw new H(
-"",e.message)}}function Ye(t,e,n,r=""){let s=vi(t,e,n,r);if(s)return s;if(!er(n))throw new H(r,`${e} is an object`);let o=t.message(e),i={};for(let[a,c]of Object.
+Ye=t=>tr.test(t)||/^google\.protobuf\.(Timestamp|Duration|FieldMask|Struct|Value|ListValue)$/.test(t);function Je(t){try{return JSON.parse(t||"{}")}catch(e){throw new H(
+"",e.message)}}function Ze(t,e,n,r=""){let s=vi(t,e,n,r);if(s)return s;if(!er(n))throw new H(r,`${e} is an object`);let o=t.message(e),i={};for(let[a,c]of Object.
 entries(n)){let d=o.fields.find(m=>m.jsonName===a||m.name===a),u=r?`${r}.${a}`:a;if(!d)throw new H(u,`${e} has no such field${yi(o)}`);if(c===null&&d.type!=="go\
-ogle.protobuf.Value")continue;let p=gi(t,d,c,u);if(d.oneof===void 0)i[qe(d)]=p;else{let m=ut(d.oneof);if(i[m])throw new H(u,`${o.oneofs[d.oneof]?.name} has two \
+ogle.protobuf.Value")continue;let p=gi(t,d,c,u);if(d.oneof===void 0)i[qe(d)]=p;else{let m=pt(d.oneof);if(i[m])throw new H(u,`${o.oneofs[d.oneof]?.name} has two \
 members`);i[m]={case:qe(d),value:p}}}return i}var yi=t=>t.fields.length>0?`; it has: ${t.fields.map(e=>e.jsonName).join(", ")}`:"";function gi(t,e,n,r){let s=t.
 entry(e),[o,i]=s?.fields??[];if(o&&i){if(!er(n))throw new H(r,"a map is an object");return new Map(Object.entries(n).map(([a,c])=>[hi(o,a,r),Zn(t,i,c,`${r}[${JSON.
 stringify(a)}]`)]))}if(!e.isRepeated)return Zn(t,e,n,r);if(!Array.isArray(n))throw new H(r,"a list is an array");return n.map((a,c)=>Zn(t,e,a,`${r}[${c}]`))}function hi(t,e,n){
 if(t.kind!==8)return _t(t,e,n);if(e!=="true"&&e!=="false")throw new H(n,`${e} is not true or false`);return e==="true"}var xs=(()=>{let t=n=>[-(1n<<n-1n),(1n<<n-
 1n)-1n],e=n=>[0n,(1n<<n)-1n];return{5:t(32n),17:t(32n),15:t(32n),3:t(64n),18:t(64n),16:t(64n),13:e(32n),7:e(32n),4:e(64n),6:e(64n)}})(),bi=t=>[3,4,6,16,18].includes(
-t),nr=t=>t in xs;function Zn(t,e,n,r){if(e.kind===11)return Ye(t,e.type,n,r);if(e.kind!==14)return _t(e,n,r);let{name:s,values:o}=t.enumeration(e.type);if(typeof n==
+t),nr=t=>t in xs;function Zn(t,e,n,r){if(e.kind===11)return Ze(t,e.type,n,r);if(e.kind!==14)return _t(e,n,r);let{name:s,values:o}=t.enumeration(e.type);if(typeof n==
 "number"&&Number.isInteger(n))return n;let i=o.find(a=>a.name===n);if(!i)throw new H(r,`${s} has no value ${Bt(n)}; it has: ${o.map(a=>a.name).join(", ")}`);return i.
 number}var Bt=t=>JSON.stringify(t).slice(0,60);function _t(t,e,n=""){let{kind:r}=t,s=xs[r];if(s){if(!(typeof e=="number"?Number.isInteger(e):typeof e=="string"&&
 /^-?\d{1,20}$/.test(e)))throw new H(n,`${Bt(e)} is not an integer`);if(typeof e=="number"&&!Number.isSafeInteger(e))throw new H(n,"an integer of this size is wr\
@@ -237,7 +237,7 @@ tring"&&/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/i.e
 throw new H(e,'an instant is written as "2030-01-31T12:00:00Z"');return{f1:BigInt(r/1e3),f2:Number((n[2]??"").padEnd(9,"0"))}}function Dt(t,e){if(e>90)throw new H(
 "","nests too deep");let n=(r,s)=>({o0:{case:`f${r}`,value:s}});return t===null?n(1,0):typeof t=="number"?n(2,t):typeof t=="string"?n(3,t):typeof t=="boolean"?n(
 4,t):Array.isArray(t)?n(6,{f1:t.map(r=>Dt(r,e+1))}):n(5,{f1:new Map(Object.entries(t).map(([r,s])=>[r,Dt(s,e+1)]))})}function Pt(t,e,n){let r=Ei(t,e,n);if(r!==void 0)
-return r;let s=oe();for(let o of t.message(e).fields){let i=o.oneof===void 0?void 0:n[ut(o.oneof)],a=o.oneof===void 0?n[qe(o)]:i?.case===qe(o)?i.value:void 0;if(a===
+return r;let s=oe();for(let o of t.message(e).fields){let i=o.oneof===void 0?void 0:n[pt(o.oneof)],a=o.oneof===void 0?n[qe(o)]:i?.case===qe(o)?i.value:void 0;if(a===
 void 0)continue;let c=xi(t,o,a);Array.isArray(a)&&a.length===0||a instanceof Map&&a.size===0||(s[o.jsonName]=c)}return s}function xi(t,e,n){let r=t.entry(e)?.fields[1];
 if(r&&n instanceof Map){let s=oe();for(let[o,i]of n)s[String(o)]=bn(t,r,i);return s}return Array.isArray(n)?n.map(s=>bn(t,e,s)):bn(t,e,n)}function bn(t,e,n){return e.
 kind===11?Pt(t,e.type,n):e.kind===14?t.enumeration(e.type).values.find(({number:r})=>r===n)?.name??n:n instanceof Uint8Array?Ie(n):typeof n=="bigint"||typeof n==
@@ -249,76 +249,76 @@ join(",");case"google.protobuf.Struct":return Ss(n);case"google.protobuf.ListVal
 let e=oe();for(let[n,r]of t.f1)e[n]=vn(r);return e}function vn(t){let e=t.o0;return!e||e.case==="f1"?null:e.case==="f5"?Ss(e.value):e.case==="f6"?e.value.f1.map(
 vn):typeof e.value=="number"&&!Number.isFinite(e.value)?String(e.value):e.value}var ws=t=>{let e=String(t).padStart(9,"0");return t===0?"":`.${e.replace(/(000){1,2}$/,
 "")}`};function Ie(t){let e="";for(let n=0;n<t.length;n+=32768)e+=String.fromCharCode(...t.subarray(n,n+32768));return btoa(e)}function Se(t,e=""){try{return Uint8Array.
-from(atob(t.replace(/-/g,"+").replace(/_/g,"/")),n=>n.charCodeAt(0))}catch{throw new H(e,"it is no base64")}}function ft(t){try{let e=new TextDecoder("utf-8",{fatal:!0,
-ignoreBOM:!0}).decode(t);return/[\0-\x08\x0e-\x1f\x7f]/.test(e)?void 0:e}catch{return}}var Ze=t=>Array.from(t,e=>e.toString(16).padStart(2,"0")).join(" ");var yt=t=>Object.entries(t).flatMap(([e,n])=>[n].flat().map(r=>[e,r])),mt=class{constructor(e){this.changed=e;this.rows=l("div",{className:"items"});let n=l("bu\
+from(atob(t.replace(/-/g,"+").replace(/_/g,"/")),n=>n.charCodeAt(0))}catch{throw new H(e,"it is no base64")}}function mt(t){try{let e=new TextDecoder("utf-8",{fatal:!0,
+ignoreBOM:!0}).decode(t);return/[\0-\x08\x0e-\x1f\x7f]/.test(e)?void 0:e}catch{return}}var et=t=>Array.from(t,e=>e.toString(16).padStart(2,"0")).join(" ");var gt=t=>Object.entries(t).flatMap(([e,n])=>[n].flat().map(r=>[e,r])),yt=class{constructor(e){this.changed=e;this.rows=l("div",{className:"items"});let n=l("bu\
 tton",{type:"button",className:"quiet",onclick:()=>this.add("","").focus()},"Add");this.element=l("div",{className:"list metadata",oninput:e},this.rows,n)}get(){
 let e={};for(let n of this.rows.children){let[r="",s=""]=[...n.querySelectorAll("input")].map(i=>i.value),o=r.trim().toLowerCase();o&&(e[o]=o.endsWith("-bin")?Se(
-s,o):s)}return e}set(e){C(this.rows);for(let[n,r]of yt(e))this.add(n,typeof r=="string"?r:Ie(r))}add(e,n){let r=l("input",{type:"text",value:e,placeholder:"key",
+s,o):s)}return e}set(e){C(this.rows);for(let[n,r]of gt(e))this.add(n,typeof r=="string"?r:Ie(r))}add(e,n){let r=l("input",{type:"text",value:e,placeholder:"key",
 "aria-label":"key",spellcheck:!1,autocomplete:"off"}),s=l("input",{type:"text",value:n,placeholder:"value, or base64 for …-bin","aria-label":"value",spellcheck:!1,
 autocomplete:"off"}),o=l("div",{className:"item"},r,s,l("button",{type:"button",className:"icon","aria-label":"Remove",onclick:()=>{o.remove(),this.changed()}},
-"×"));return this.rows.append(o),r}},rr=t=>l("dl",{className:"pairs"},...yt(t).flatMap(([e,n])=>[l("dt",{},e),l("dd",{},typeof n=="string"?n:Ie(n))]));var et=t=>or(JSON.stringify(t)),or=t=>t.replace(/[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,e=>`\\u${e.charCodeAt(0).toString(16).padStart(4,"0")}`),
-Re=t=>/^[\w./:=@%+-]+$/.test(t)?t:`'${or(t).replace(/'/g,"'\\''")}'`,Es=t=>yt(t).map(([e,n])=>[e,typeof n=="string"?n:Ie(n)]);function As({method:t,requests:e,metadata:n,
+"×"));return this.rows.append(o),r}},rr=t=>l("dl",{className:"pairs"},...gt(t).flatMap(([e,n])=>[l("dt",{},e),l("dd",{},typeof n=="string"?n:Ie(n))]));var tt=t=>or(JSON.stringify(t)),or=t=>t.replace(/[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,e=>`\\u${e.charCodeAt(0).toString(16).padStart(4,"0")}`),
+Re=t=>/^[\w./:=@%+-]+$/.test(t)?t:`'${or(t).replace(/'/g,"'\\''")}'`,Es=t=>gt(t).map(([e,n])=>[e,typeof n=="string"?n:Ie(n)]);function As({method:t,requests:e,metadata:n,
 timeout:r,origin:s}){let o=t.sends||t.receives,i=[o?"curl -sN":"curl",`-H 'content-type: application/${o?"connect+json":"json"}'`];r!==void 0&&i.push(`-H ${Re(`\
-connect-timeout-ms: ${Math.round(r)}`)}`);for(let[u,p]of Es(n))i.push(`-H ${Re(`${u}: ${p}`)}`);let a=Re(`${s}/${$e(t)}`);if(!o)return[...i,`-d ${Re(et(e[0]??{}))}`,
+connect-timeout-ms: ${Math.round(r)}`)}`);for(let[u,p]of Es(n))i.push(`-H ${Re(`${u}: ${p}`)}`);let a=Re(`${s}/${$e(t)}`);if(!o)return[...i,`-d ${Re(tt(e[0]??{}))}`,
 a].join(` \\
-  `);let c=e.map(et);return[`printf '${c.map(u=>`\\0${Ai(new TextEncoder().encode(u).length)}%s`).join("")}' ${c.map(Re).join(" ")} | ${i[0]}`,...i.slice(1),"--\
+  `);let c=e.map(tt);return[`printf '${c.map(u=>`\\0${Ai(new TextEncoder().encode(u).length)}%s`).join("")}' ${c.map(Re).join(" ")} | ${i[0]}`,...i.slice(1),"--\
 data-binary @-",a].join(` \\
   `)}var Ai=t=>[24,16,8,0].map(e=>`\\${(t>>>e&255).toString(8).padStart(3,"0")}`).join("");function ks({method:t,requests:e,metadata:n,timeout:r,origin:s}){let{
-host:o,protocol:i}=new URL(s),a=i==="https:"?`wss://${o}/`:o,c=[`frpc call --server ${Re(a)}`,Re($e(t))];for(let d of e)c.push(Re(et(d)));for(let[d,u]of Es(n))c.
+host:o,protocol:i}=new URL(s),a=i==="https:"?`wss://${o}/`:o,c=[`frpc call --server ${Re(a)}`,Re($e(t))];for(let d of e)c.push(Re(tt(d)));for(let[d,u]of Es(n))c.
 push(`-H ${Re(`${d}=${u}`)}`);return r!==void 0&&c.push(`--deadline ${Math.round(r)}ms`),c.join(` \\
   `)}var En=t=>t.replace(/\W/g,"_")||"_",Ns=t=>En(t).replace(/^_(?=\d)/,"-"),Cs=t=>En(t).replace(/([a-z\d])([A-Z])/g,"$1_$2").replace(/([A-Z])([A-Z][a-z])/g,"$1\
-_$2").split("_").filter(Boolean),Ht=t=>Cs(t).map(e=>e.toLowerCase()).join("_")||"_",tt=t=>Cs(t).map(e=>e[0]?.toUpperCase()+e.slice(1).toLowerCase()).join("")||"\
-_",wn=t=>tt(t).replace(/^./,e=>e.toLowerCase()),ki=new Set("as break const continue crate dyn else enum extern false fn for if impl in let loop match mod move m\
+_$2").split("_").filter(Boolean),Ht=t=>Cs(t).map(e=>e.toLowerCase()).join("_")||"_",nt=t=>Cs(t).map(e=>e[0]?.toUpperCase()+e.slice(1).toLowerCase()).join("")||"\
+_",wn=t=>nt(t).replace(/^./,e=>e.toLowerCase()),ki=new Set("as break const continue crate dyn else enum extern false fn for if impl in let loop match mod move m\
 ut pub ref return static struct super trait true type unsafe use where while async await abstract become box do final macro override priv try typeof unsized vir\
 tual yield gen".split(" ")),Sn=t=>ki.has(Ht(t))?/^(self|super|crate)$/.test(Ht(t))?`${Ht(t)}_`:`r#${Ht(t)}`:Ht(t),Ee=t=>or(JSON.stringify(t)).replace(/\\u([\da-f]{4})/gi,
 "\\u{$1}").replace(/\\[bf]/g,e=>e==="\\b"?"\\u{8}":"\\u{c}");function Ms(t){let{schema:e,method:n,requests:r,metadata:s,timeout:o,origin:i}=t,a=En(n.service.name.
-split(".").pop()??""),c=r.map(h=>$s(e,n.request,h,0)),d=Sn(n.name),u=[`let client = ${a}Client::connect(${Ee(new URL(i).host)}).await?;`],p=c[0]??`${tt(n.request)}\
+split(".").pop()??""),c=r.map(h=>$s(e,n.request,h,0)),d=Sn(n.name),u=[`let client = ${a}Client::connect(${Ee(new URL(i).host)}).await?;`],p=c[0]??`${nt(n.request)}\
 ::default()`;n.sends&&(u.push("let (requests, source) = frpc::RequestStream::channel(16);"),p="source");let m=[...o===void 0?[]:[`request.set_timeout(Duration::\
-from_millis(${Math.round(o)}));`],...yt(s).map(([h,v])=>typeof v=="string"?`request.metadata_mut().insert(${Ee(h)}, ${Ee(v)})?;`:`request.metadata_mut().insert_\
+from_millis(${Math.round(o)}));`],...gt(s).map(([h,v])=>typeof v=="string"?`request.metadata_mut().insert(${Ee(h)}, ${Ee(v)})?;`:`request.metadata_mut().insert_\
 bin(${Ee(h)}, &[${[...v].join(", ")}][..])?;`)];return m.length>0&&(u.push(`let mut request = frpc::Request::new(${p});`,...m),p="request"),n.receives?(u.push(`\
 let mut replies = client.${d}(${p}).await?.into_inner();`),u.push(...c.slice(0,n.sends?void 0:0).map(h=>`requests.send(${h}).await?;`),...n.sends?["drop(request\
 s);"]:[]),u.push("while let Some(reply) = replies.message().await? {",'    println!("{reply:?}");',"}")):n.sends?(u.push(`let call = client.${d}(${p});`,"let se\
 nding = async {",...c.map(h=>`    requests.send(${h}).await?;`),"    drop(requests);","    Ok(())","};"),u.push("let (reply, ()) = tokio::try_join!(call, sendin\
 g)?;",'println!("{:?}", reply.into_inner());')):u.push(`let reply = client.${d}(${p}).await?.into_inner();`,'println!("{reply:?}");'),u.join(`
-`)}function Ts({path:t,package:e}){let n=[...t.slice(0,-1).map(Sn),tt(t[t.length-1]??"")].join("::");return e==="google.protobuf"?`frpc::prost_types::${n}`:n}var sr=(t,e)=>`${"\
+`)}function Ts({path:t,package:e}){let n=[...t.slice(0,-1).map(Sn),nt(t[t.length-1]??"")].join("::");return e==="google.protobuf"?`frpc::prost_types::${n}`:n}var sr=(t,e)=>`${"\
     ".repeat(e)}${t}`;function $s(t,e,n,r){let s=t.message(e),o=Ts(s),i=typeof n=="object"&&n!==null&&!Array.isArray(n)?n:{},a=[],c=new Set;for(let p of s.fields){
 let m=i[i[p.jsonName]===void 0?p.name:p.jsonName];if(m===void 0||m===null&&p.type!=="google.protobuf.Value")continue;let h=p.oneof===void 0?void 0:s.oneofs[p.oneof],
-v=Ni(t,s,p,m,r+1),O=h?h.name:p.name;c.add(O);let A=[...s.path.map(Sn),tt(h?.name??"")].join("::");a.push(sr(`${Sn(O)}: ${h?`Some(${A}::${tt(p.name)}(${v}))`:v},`,
+v=Ni(t,s,p,m,r+1),O=h?h.name:p.name;c.add(O);let A=[...s.path.map(Sn),nt(h?.name??"")].join("::");a.push(sr(`${Sn(O)}: ${h?`Some(${A}::${nt(p.name)}(${v}))`:v},`,
 r+1))}let d=new Set(s.fields.map(p=>p.oneof===void 0?p.name:s.oneofs[p.oneof]?.name));if(a.length===0)return`${o}${d.size===0?" {}":"::default()"}`;c.size<d.size&&
 a.push(sr(`..${o}::default()`,r+1));let u=`${o} { ${a.map(p=>p.trim().replace(/,$/,"")).join(", ")} }`;return u.length<90&&!u.includes(`
 `)?u:`${o} {
 ${a.join(`
 `)}
 ${sr("}",r)}`}function Ni(t,e,n,r,s){let[o,i]=t.entry(n)?.fields??[];if(o&&i)return`HashMap::from([${Object.entries(r).map(([p,m])=>`(${o.kind===9?`${Ee(p)}.to_\
-owned()`:Ns(p)}, ${xn(t,i,m,s)})`).join(", ")}])`;if(n.isRepeated)return`vec![${r.map(d=>xn(t,n,d,s)).join(", ")}]`;let a=xn(t,n,r,s),c=n.kind===11&&!ze(n.type)&&
+owned()`:Ns(p)}, ${xn(t,i,m,s)})`).join(", ")}])`;if(n.isRepeated)return`vec![${r.map(d=>xn(t,n,d,s)).join(", ")}]`;let a=xn(t,n,r,s),c=n.kind===11&&!Ye(n.type)&&
 Is(t,n.type,e.name,new Set)?`Box::new(${a})`:a;return n.oneof===void 0&&(n.isOptional||n.kind===11)?`Some(${c})`:c}function Is(t,e,n,r){return e===n?!0:r.has(e)?
 !1:(r.add(e),t.messages.get(e)?.fields.some(s=>s.kind===11&&!s.isRepeated&&Is(t,s.type,n,r))??!1)}function xn(t,e,n,r){if(e.kind===11){let[s]=t.message(e.type).
-fields;return e.type==="google.protobuf.Timestamp"||e.type==="google.protobuf.Duration"?`${Ee(String(n))}.parse()?`:ze(e.type)&&s&&/Value$/.test(e.type)&&s.name===
-"value"?xn(t,s,n,r):ze(e.type)?Ci(e.type,n):$s(t,e.type,n,r)}if(e.kind===14){let s=t.enumeration(e.type),o=s.values.find(({name:c})=>c===n);if(!o)return String(
-Number(n)|0);let i=tt(s.path[s.path.length-1]??""),a=tt(o.name);return`${Ts(s)}::${a.startsWith(i)&&a.length>i.length?a.slice(i.length):a}.into()`}return e.kind===
-12?`vec![${[...Se(String(n))].join(", ")}]`:e.kind===9?`${Ee(String(n))}.to_owned()`:e.kind===1||e.kind===2?Fs(Number(n),e.kind===1?"f64":"f32"):Ns(String(n))}var gt="\
+fields;return e.type==="google.protobuf.Timestamp"||e.type==="google.protobuf.Duration"?`${Ee(String(n))}.parse()?`:Ye(e.type)&&s&&/Value$/.test(e.type)&&s.name===
+"value"?xn(t,s,n,r):Ye(e.type)?Ci(e.type,n):$s(t,e.type,n,r)}if(e.kind===14){let s=t.enumeration(e.type),o=s.values.find(({name:c})=>c===n);if(!o)return String(
+Number(n)|0);let i=nt(s.path[s.path.length-1]??""),a=nt(o.name);return`${Ts(s)}::${a.startsWith(i)&&a.length>i.length?a.slice(i.length):a}.into()`}return e.kind===
+12?`vec![${[...Se(String(n))].join(", ")}]`:e.kind===9?`${Ee(String(n))}.to_owned()`:e.kind===1||e.kind===2?Fs(Number(n),e.kind===1?"f64":"f32"):Ns(String(n))}var ht="\
 frpc::prost_types::";function Ci(t,e){if(t==="google.protobuf.FieldMask"){let n=String(e).split(",").filter(Boolean).map(r=>r.trim().replace(/[A-Z]/g,s=>`_${s.toLowerCase()}`));
-return`${gt}FieldMask { paths: vec![${n.map(r=>`${Ee(r)}.to_owned()`).join(", ")}] }`}return t==="google.protobuf.Struct"?`${gt}Struct { fields: ${Os(e)} }`:t===
-"google.protobuf.ListValue"?`${gt}ListValue { values: ${Rs(e)} }`:ir(e)}function ir(t){if(t===null)return`${gt}Value::from(${gt}value::Kind::NullValue(0))`;let e=typeof t==
-"string"?Ee(t):typeof t=="number"?Fs(t,"f64"):typeof t=="boolean"?String(t):Array.isArray(t)?Rs(t):Os(t);return`${gt}Value::from(${e})`}var Rs=t=>`vec![${t.map(
+return`${ht}FieldMask { paths: vec![${n.map(r=>`${Ee(r)}.to_owned()`).join(", ")}] }`}return t==="google.protobuf.Struct"?`${ht}Struct { fields: ${Os(e)} }`:t===
+"google.protobuf.ListValue"?`${ht}ListValue { values: ${Rs(e)} }`:ir(e)}function ir(t){if(t===null)return`${ht}Value::from(${ht}value::Kind::NullValue(0))`;let e=typeof t==
+"string"?Ee(t):typeof t=="number"?Fs(t,"f64"):typeof t=="boolean"?String(t):Array.isArray(t)?Rs(t):Os(t);return`${ht}Value::from(${e})`}var Rs=t=>`vec![${t.map(
 ir).join(", ")}]`,Os=t=>`BTreeMap::from([${Object.entries(t).map(([e,n])=>`(${Ee(e)}.to_owned(), ${ir(n)})`).join(", ")}])`,Fs=(t,e)=>Object.is(t,-0)?"-0.0":Number.
 isFinite(t)?Number.isInteger(t)&&Math.abs(t)<1e15?t.toFixed(1):String(t):Number.isNaN(t)?`${e}::NAN`:t<0?`${e}::NEG_INFINITY`:`${e}::INFINITY`;function Ls(t){let{
-schema:e,method:n,requests:r,metadata:s,timeout:o,origin:i}=t,a=En(n.service.name.split(".").pop()??""),c=r.map(h=>Bs(e,n.request,Ye(e,n.request,h))),d=[...o===
-void 0?[]:[`timeout: ${o}`],...Object.keys(s).length===0?[]:[`metadata: { ${yt(s).map(([h,v])=>`${et(h)}: ${typeof v=="string"?et(v):Us(v)}`).join(", ")} }`]],u=n.
-sends?`[${c.join(", ")}]`:c[0]??"{}",p=`client.${wn(n.name)}(${u}${d.length>0?`, { ${d.join(", ")} }`:""})`;return`${`const client = new ${a}Client(connect(${et(
+schema:e,method:n,requests:r,metadata:s,timeout:o,origin:i}=t,a=En(n.service.name.split(".").pop()??""),c=r.map(h=>Bs(e,n.request,Ze(e,n.request,h))),d=[...o===
+void 0?[]:[`timeout: ${o}`],...Object.keys(s).length===0?[]:[`metadata: { ${gt(s).map(([h,v])=>`${tt(h)}: ${typeof v=="string"?tt(v):Us(v)}`).join(", ")} }`]],u=n.
+sends?`[${c.join(", ")}]`:c[0]??"{}",p=`client.${wn(n.name)}(${u}${d.length>0?`, { ${d.join(", ")} }`:""})`;return`${`const client = new ${a}Client(connect(${tt(
 `${i.replace(/^http/,"ws")}/`)}));`}
 ${n.receives?`for await (const reply of ${p}) console.log(reply);`:`console.log(await ${p});`}`}var Us=t=>`new Uint8Array([${[...t].join(", ")}])`;function Bs(t,e,n){
-let{fields:r,oneofs:s}=t.message(e),o=[];for(let i of r){let a=qe(i);if(i.oneof===void 0){n[a]!==void 0&&o.push(`${wn(i.name)}: ${Mi(t,i,n[a])}`);continue}let c=n[ut(
+let{fields:r,oneofs:s}=t.message(e),o=[];for(let i of r){let a=qe(i);if(i.oneof===void 0){n[a]!==void 0&&o.push(`${wn(i.name)}: ${Mi(t,i,n[a])}`);continue}let c=n[pt(
 i.oneof)];c?.case===a&&o.push(`${wn(s[i.oneof]?.name??"")}: { case: "${wn(i.name)}", value: ${qt(t,i,c.value)} }`)}return o.length>0?`{ ${o.join(", ")} }`:"{}"}
 function Mi(t,e,n){let[r,s]=t.entry(e)?.fields??[];return r&&s?`new Map([${[...n].map(([o,i])=>`[${qt(t,r,o)}, ${qt(t,s,i)}]`).join(", ")}])`:e.isRepeated?`[${n.
 map(o=>qt(t,e,o)).join(", ")}]`:qt(t,e,n)}function qt(t,e,n){return n instanceof Uint8Array?Us(n):typeof n=="bigint"?`${n}n`:typeof n=="object"?Bs(t,e.type,n):Object.
-is(n,-0)?"-0":typeof n=="string"?et(n):String(n)}var Ds=new WeakMap;function ht(t,e){return Ds.set(t,e),t}var Jt=t=>Ds.get(t)??oe();var _s=16<<20,ar=t=>l("textarea",{rows:1,spellcheck:!1,...t});function lr(t,e){let n="";try{e()}catch(r){n=r.message}t.setAttribute("aria-invalid",String(n!=="")),
-t.title=n}function cr(t){let e=re(),{kind:n}=t;if(n===8){let i=l("input",{type:"checkbox",id:e});return ht({element:i,id:e,get:()=>i.checked||void 0,set:a=>i.checked=
-a===!0},!1)}if(n===9){let i=ar({id:e});return ht({element:i,id:e,get:()=>i.value||void 0,set:a=>i.value=a===void 0?"":String(a)},"")}let r=()=>lr(s,()=>void(s.value.
+is(n,-0)?"-0":typeof n=="string"?tt(n):String(n)}var Ds=new WeakMap;function bt(t,e){return Ds.set(t,e),t}var Jt=t=>Ds.get(t)??oe();var _s=16<<20,ar=t=>l("textarea",{rows:1,spellcheck:!1,...t});function lr(t,e){let n="";try{e()}catch(r){n=r.message}t.setAttribute("aria-invalid",String(n!=="")),
+t.title=n}function cr(t){let e=re(),{kind:n}=t;if(n===8){let i=l("input",{type:"checkbox",id:e});return bt({element:i,id:e,get:()=>i.checked||void 0,set:a=>i.checked=
+a===!0},!1)}if(n===9){let i=ar({id:e});return bt({element:i,id:e,get:()=>i.value||void 0,set:a=>i.value=a===void 0?"":String(a)},"")}let r=()=>lr(s,()=>void(s.value.
 trim()&&_t(t,o()))),s=l("input",{type:"text",id:e,className:"number",inputMode:nr(n)?"numeric":"decimal",autocomplete:"off",placeholder:"0",oninput:()=>r()}),o=()=>{
-let i=s.value.trim();return Number.isSafeInteger(Number(i))&&!Ti(n)||/^-?[\d.]+(e[+-]?\d+)?$/i.test(i)&&!nr(n)?Number(i):i};return ht({element:s,id:e,get:()=>s.
+let i=s.value.trim();return Number.isSafeInteger(Number(i))&&!Ti(n)||/^-?[\d.]+(e[+-]?\d+)?$/i.test(i)&&!nr(n)?Number(i):i};return bt({element:s,id:e,get:()=>s.
 value.trim()?$i(o()):void 0,set(i){s.value=i==null?"":String(i),r()}},0)}var Ti=t=>t===3||t===4||t===6||t===16||t===18,$i=t=>t===0&&!Object.is(t,-0)||t==="0"?void 0:
-t;function Ps(t){let e=re(),n=l("select",{id:e},...t.values.map(({name:s,number:o,docs:i})=>l("option",{value:s,title:i},`${s} = ${o}`))),[r]=t.values;return ht(
+t;function Ps(t){let e=re(),n=l("select",{id:e},...t.values.map(({name:s,number:o,docs:i})=>l("option",{value:s,title:i},`${s} = ${o}`))),[r]=t.values;return bt(
 {element:n,id:e,get:()=>n.value===r?.name?void 0:n.value,set:s=>n.value=t.values.find(({name:o,number:i})=>o===s||i===s)?.name??r?.name??""},r?.name??0)}function Hs(){
 let t=re(),e,n=ar({id:t,oninput:()=>m()}),r=l("select",{"aria-label":"written as",onchange:()=>p()},...["text","base64","hex"].map(v=>l("option",{},v))),s=r.value,
 o=l("span",{className:"muted"}),i=l("input",{type:"file",hidden:!0,"aria-label":"file",onchange:async()=>{let v=i.files?.[0];if(v){if(v.size>_s){o.textContent=`${v.
@@ -326,26 +326,26 @@ name} has more than ${_s>>20} MiB`;return}e=new Uint8Array(await v.arrayBuffer()
 !1,h.dispatchEvent(new Event("change",{bubbles:!0}))}}}),a=l("button",{type:"button",className:"icon","aria-label":"No file",hidden:!0,onclick:()=>c()},"×"),c=()=>{
 e=void 0,o.textContent=i.value="",n.disabled=r.disabled=!1,a.hidden=!0},d=v=>{if(v==="text")return new TextEncoder().encode(n.value);if(v==="base64")return Se(n.
 value.replace(/\s/g,""));let O=n.value.replace(/\s/g,"");if(!/^([\da-f]{2})*$/i.test(O))throw new Error("not pairs of hexadecimal digits");return Uint8Array.from(
-O.match(/../g)??[],A=>parseInt(A,16))},u=(v,O)=>{let A=O==="text"?ft(v):void 0;r.value=s=O==="text"&&A===void 0?"base64":O,n.value=r.value==="text"?A??"":r.value===
-"hex"?Ze(v):Ie(v),m()},p=()=>{try{u(d(s),r.value)}catch{s=r.value,m()}},m=()=>lr(n,()=>void d(r.value)),h=l("div",{className:"bytes"},n,r,l("button",{type:"butt\
-on",className:"quiet",onclick:()=>i.click()},"File…"),i,o,a);return ht({element:h,id:t,get(){let v=e??d(r.value);return v.length>0?Ie(v):void 0},set(v){c(),u(
-typeof v=="string"?Se(v):new Uint8Array,r.value)}},"")}function nt(t,e,n){let r=re(),s=ar({id:r,placeholder:e,oninput:()=>lr(s,()=>void(t==="json"&&s.value&&JSON.
+O.match(/../g)??[],A=>parseInt(A,16))},u=(v,O)=>{let A=O==="text"?mt(v):void 0;r.value=s=O==="text"&&A===void 0?"base64":O,n.value=r.value==="text"?A??"":r.value===
+"hex"?et(v):Ie(v),m()},p=()=>{try{u(d(s),r.value)}catch{s=r.value,m()}},m=()=>lr(n,()=>void d(r.value)),h=l("div",{className:"bytes"},n,r,l("button",{type:"butt\
+on",className:"quiet",onclick:()=>i.click()},"File…"),i,o,a);return bt({element:h,id:t,get(){let v=e??d(r.value);return v.length>0?Ie(v):void 0},set(v){c(),u(
+typeof v=="string"?Se(v):new Uint8Array,r.value)}},"")}function rt(t,e,n){let r=re(),s=ar({id:r,placeholder:e,oninput:()=>lr(s,()=>void(t==="json"&&s.value&&JSON.
 parse(s.value)))}),o=n&&l("button",{type:"button",className:"quiet",onclick:()=>s.value=n.json()},n.label);return{element:l("div",{className:"free"},s,o),id:r,get:()=>s.
 value.trim()?t==="json"?JSON.parse(s.value):s.value.trim():void 0,set:i=>s.value=i===void 0?"":t==="json"?JSON.stringify(i):String(i)}}var Ii=3,kn=class{constructor(e,n,r){this.schema=e;this.name=n;this.editor=Ws(e,n),this.element=l("div",{className:"form",oninput:r,onchange:r,onclick:r},this.editor.
 element)}get(){return this.editor.get()??oe()}set(e){this.editor.set(e)}example(){this.set(Js(this.schema,this.name,[]))}};function Js(t,e,n){switch(e){case"goo\
 gle.protobuf.Timestamp":return new Date().toISOString().replace(/\.\d+/,"");case"google.protobuf.Duration":return"1.500s";case"google.protobuf.FieldMask":return"\
 name";case"google.protobuf.Struct":return{key:"value"};case"google.protobuf.Value":return"value";case"google.protobuf.ListValue":return["value"]}let r=t.message(
-e),s=r.fields[0];if(ze(e)&&s)return qs(t,s,n);let o=oe(),i=[...n,e];for(let a of r.fields){let c=t.entry(a),d=c?.fields[1]??a,u=a.oneof===void 0||r.fields.find(
+e),s=r.fields[0];if(Ye(e)&&s)return qs(t,s,n);let o=oe(),i=[...n,e];for(let a of r.fields){let c=t.entry(a),d=c?.fields[1]??a,u=a.oneof===void 0||r.fields.find(
 v=>v.oneof===a.oneof)===a,p=d.kind===11&&(i.includes(d.type)||i.length>Ii);if(!u||p||d.kind===10||a.isDeprecated)continue;let m=qs(t,d,i),h=c?.fields[0];h?o[a.jsonName]=
 Object.assign(oe(),{[h.kind===9?"key":h.kind===8?"true":"1"]:m}):o[a.jsonName]=a.isRepeated?[m]:m}return o}function qs(t,e,n){switch(e.kind){case 11:return Js(t,
 e.type,n);case 14:{let{values:r}=t.enumeration(e.type);return(r.find(({number:s})=>s!==0)??r[0])?.name??0}case 8:return!0;case 9:return e.name.replace(/_/g," ");case 12:
 return btoa("bytes");case 1:case 2:return 1.5;case 3:case 4:case 6:case 16:case 18:return"1";default:return 1}}function Ri(t,e){let n=t.entry(e),[r,s]=n?.fields??
 [];return r&&s?`map<${An(r)}, ${An(s)}>`:`${e.isRepeated?"repeated ":e.isOptional?"optional ":""}${An(e)}`}var Oi=["","double","float","int64","uint64","int32",
-"fixed64","fixed32","bool","string","group","","bytes","uint32","","sfixed32","sfixed64","sint32","sint64"],An=t=>Oi[t.kind]||(t.type.split(".").pop()??"");function bt(t,e){
-return e.kind===14?Ps(t.enumeration(e.type)):e.kind===12?Hs():e.kind!==11?cr(e):Fi(t,e.type)}function Fi(t,e){switch(e){case"google.protobuf.Timestamp":return nt(
-"text","2030-01-31T12:00:00Z",{label:"Now",json:()=>new Date().toISOString()});case"google.protobuf.Duration":return nt("text","1.5s");case"google.protobuf.Fiel\
-dMask":return nt("text","name,homeAddress.city");case"google.protobuf.Struct":return nt("json",'{ "key": "value" }');case"google.protobuf.Value":return nt("json",
-"any JSON");case"google.protobuf.ListValue":return nt("json","[1, 2]")}let n=ze(e)?t.message(e).fields[0]:void 0;if(!n)return Ws(t,e);let r=bt(t,n);return{...r,
+"fixed64","fixed32","bool","string","group","","bytes","uint32","","sfixed32","sfixed64","sint32","sint64"],An=t=>Oi[t.kind]||(t.type.split(".").pop()??"");function vt(t,e){
+return e.kind===14?Ps(t.enumeration(e.type)):e.kind===12?Hs():e.kind!==11?cr(e):Fi(t,e.type)}function Fi(t,e){switch(e){case"google.protobuf.Timestamp":return rt(
+"text","2030-01-31T12:00:00Z",{label:"Now",json:()=>new Date().toISOString()});case"google.protobuf.Duration":return rt("text","1.5s");case"google.protobuf.Fiel\
+dMask":return rt("text","name,homeAddress.city");case"google.protobuf.Struct":return rt("json",'{ "key": "value" }');case"google.protobuf.Value":return rt("json",
+"any JSON");case"google.protobuf.ListValue":return rt("json","[1, 2]")}let n=Ye(e)?t.message(e).fields[0]:void 0;if(!n)return Ws(t,e);let r=vt(t,n);return{...r,
 get:()=>r.get()??Vs(n)}}var Vs=t=>t.kind===8?!1:t.kind===9||t.kind===12?"":0;function Ws(t,e){let n=t.message(e),r=[],s=l("div",{className:"fields"}),o=new Set;
 for(let i of n.fields){if(i.oneof!==void 0){if(o.has(i.oneof))continue;o.add(i.oneof);let c=_i(t,n,i.oneof);s.append(c.element),r.push({editor:c,names:[],put:d=>Object.
 assign(d,c.get()),take:d=>c.set(d)});continue}let a=Li(t,i);s.append(Gs(i.name,Ri(t,i),i.docs,a,i.isDeprecated)),r.push({editor:a,names:[i.jsonName],put:c=>{let d=a.
@@ -353,21 +353,21 @@ get();d!==void 0&&(c[i.jsonName]=d)},take:c=>a.set(c[i.jsonName]??c[i.name])})}r
 s.`)),{element:s,get(){let i=oe();for(let{put:a}of r)a(i);return i},set(i){let a=typeof i=="object"&&i!==null&&!Array.isArray(i)?i:oe();for(let{take:c}of r)c(a)}}}
 function Gs(t,e,n,r,s){let o=r.id?l("label",{htmlFor:r.id,className:"name"},t):l("span",{className:"name"},t);return r.id||(r.element.setAttribute("role","group"),
 r.element.setAttribute("aria-label",t)),l("div",{className:"row"},l("div",{className:"about"},o,l("span",{className:"type"},e),s&&l("span",{className:"tag"},"de\
-precated")),l("div",{className:"value"},r.element,n&&l("p",{className:"docs"},n)))}function Li(t,e){let n=t.entry(e);return n?Di(t,n):e.isRepeated?Bi(()=>bt(t,e)):
-e.isOptional||e.kind===11?Ui(()=>bt(t,e),()=>e.kind===11?oe():Vs(e)):bt(t,e)}function Ui(t,e){let n=re(),r,s=l("input",{type:"checkbox",id:n,"aria-label":"set",
+precated")),l("div",{className:"value"},r.element,n&&l("p",{className:"docs"},n)))}function Li(t,e){let n=t.entry(e);return n?Di(t,n):e.isRepeated?Bi(()=>vt(t,e)):
+e.isOptional||e.kind===11?Ui(()=>vt(t,e),()=>e.kind===11?oe():Vs(e)):vt(t,e)}function Ui(t,e){let n=re(),r,s=l("input",{type:"checkbox",id:n,"aria-label":"set",
 onchange:()=>a(s.checked)}),o=l("div",{className:"inside"}),i=l("div",{className:"presence"},s,o),a=c=>{s.checked=c,c?C(o,(r??=t()).element):C(o,l("span",{className:"\
 muted"},"not set"))};return a(!1),{element:i,get:()=>s.checked?r?.get()??e():void 0,set(c){a(c!=null),s.checked&&r?.set(c)}}}var js=t=>l("button",{type:"button",
 className:"icon","aria-label":"Remove",title:"Remove",onclick:t},"×");function Bi(t){let e=[],n=l("div",{className:"items"}),r=o=>{let i=t();o!==void 0&&i.set(
 o),e.push(i);let a=l("div",{className:"item"},i.element,js(()=>{e=e.filter(c=>c!==i),a.remove()}));return n.append(a),i},s=l("button",{type:"button",className:"\
 quiet",onclick:()=>Xs(r().element)},"Add");return{element:l("div",{className:"list"},n,s),get:()=>e.length>0?e.map(o=>o.get()??Jt(o)):void 0,set(o){e=[],C(n);for(let i of Array.
 isArray(o)?o:[])r(i)}}}var Xs=t=>(t.matches("input, textarea, select")?t:t.querySelector("input, textarea, select"))?.focus();function Di(t,e){let[n,r]=e.fields;
-if(!n||!r)throw new Error(`${e.name} is not a map entry`);let s=[],o=l("div",{className:"items"}),i=(c,d)=>{let u={key:cr({...n,kind:n.kind===8?9:n.kind}),value:bt(
+if(!n||!r)throw new Error(`${e.name} is not a map entry`);let s=[],o=l("div",{className:"items"}),i=(c,d)=>{let u={key:cr({...n,kind:n.kind===8?9:n.kind}),value:vt(
 t,r)};u.key.element.classList.add("key"),u.key.element.setAttribute("aria-label","key"),c!==void 0&&u.key.set(c),d!==void 0&&u.value.set(d),s.push(u);let p=l("d\
 iv",{className:"item"},u.key.element,u.value.element,js(()=>{s=s.filter(m=>m!==u),p.remove()}));return o.append(p),u.key},a=l("button",{type:"button",className:"\
 quiet",onclick:()=>Xs(i().element)},"Add");return{element:l("div",{className:"list"},o,a),get(){if(s.length===0)return;let c=oe();for(let{key:d,value:u}of s)c[String(
 d.get()??Jt(d))]=u.get()??Jt(u);return c},set(c){if(s=[],C(o),typeof c=="object"&&c!==null)for(let[d,u]of Object.entries(c))i(d,u)}}}function _i(t,e,n){let r=e.
 fields.filter(m=>m.oneof===n),s=re(),o=l("div",{className:"inside"}),i=new Map,a=l("select",{id:s,onchange:()=>c(a.value)},l("option",{value:""},"not set"),...r.
-map(m=>l("option",{value:m.jsonName},`${m.name}: ${An(m)}`))),c=m=>{a.value=m;let h=r.find(O=>O.jsonName===m);if(!h)return void C(o);let v=i.get(m)??bt(t,h);return i.
+map(m=>l("option",{value:m.jsonName},`${m.name}: ${An(m)}`))),c=m=>{a.value=m;let h=r.find(O=>O.jsonName===m);if(!h)return void C(o);let v=i.get(m)??vt(t,h);return i.
 set(m,v),v.id&&document.getElementById(v.id)?.setAttribute("aria-label",h.name),C(o,v.element,h.docs&&l("p",{className:"docs"},h.docs)),v},{name:d,docs:u}=e.oneofs[n]??
 {name:"oneof",docs:""},p={element:l("div",{className:"oneof"},a,o),id:s,get:()=>{},set(){}};return{element:Gs(d,"oneof",u,p,!1),get(){let m=i.get(a.value);return a.
 value&&m?Object.assign(oe(),{[a.value]:m.get()??Jt(m)}):oe()},set(m){let h=m,v=r.find(O=>(h[O.jsonName]??h[O.name])!==void 0);c(v?.jsonName??"")?.set(v&&(h[v.jsonName]??
@@ -380,11 +380,11 @@ Wi(p,i));a=e.dropped+e.messages.length,c&&(s.scrollTop=s.scrollHeight)}}function
 badge busy"},"in progress"),l("span",{className:"muted"},o)];let i=t.status?.code??0;return[l("span",{className:i===0?"badge ok":"badge failed"},`${gn(i)}${i===
 0?"":` ${i}`}`),l("span",{className:"muted"},ce(t.took),o&&`, ${o}`)]}function qi(t){return t!==He.CANCELLED&&t!==He.DEADLINE_EXCEEDED&&t!==He.UNAVAILABLE}function Ji({
 status:t}){let e=t?.details??new Uint8Array;return l("div",{className:"block failure"},l("p",{},t?.message??""),t&&!(t.mayHaveRun&&qi(t.code))&&l("p",{className:"\
-muted"},t.mayHaveRun?"It may have run.":"It has not run."),e.length>0&&l("h3",{},`Details, ${e.length} bytes`),e.length>0&&l("pre",{className:"code"},ft(e)??Ze(
+muted"},t.mayHaveRun?"It may have run.":"It has not run."),e.length>0&&l("h3",{},`Details, ${e.length} bytes`),e.length>0&&l("pre",{className:"code"},mt(e)??et(
 e.subarray(0,4096))),t&&Object.keys(t.metadata).length>0&&l("h3",{},"Metadata"),t&&Object.keys(t.metadata).length>0&&rr(t.metadata))}function Vi(t){let e=t.replace(
 /\n\s*/g," ");return e.length<=Pi?e:t}function Wi(t,e){let n=e?Vi(t.json):t.json,r=l("pre",{className:"code",tabIndex:0},jt(n.slice(0,dr)),n.length>dr&&`
 … ${n.length-dr} characters more`);return l("li",{className:t.isSent?"sent":"received"},l("div",{className:"bar"},l("span",{className:"muted"},e&&`${t.isSent?
-"↑":"↓"} ${t.number}`,e&&` · ${ce(t.at)}`),l("span",{className:"grow"}),st(()=>n)),r)}var Gi=500,ji=16<<20,Nn=class{constructor(e,n,r,s,o){this.catalog=n;this.method=r;this.terms=s;this.changed=o;this.messages=[];this.dropped=0;this.sent=0;this.received=
+"↑":"↓"} ${t.number}`,e&&` · ${ce(t.at)}`),l("span",{className:"grow"}),ot(()=>n)),r)}var Gi=500,ji=16<<20,Nn=class{constructor(e,n,r,s,o){this.catalog=n;this.method=r;this.terms=s;this.changed=o;this.messages=[];this.dropped=0;this.sent=0;this.received=
 0;this.isOver=!1;this.began=performance.now();this.beganAt=Date.now();this.took=0;this.chars=0;this.stop=new AbortController;this.outgoing=new ur;this.run(e)}send(e,n){
 this.tell(!0,e),this.outgoing.push(n),this.method.sends||this.outgoing.end()}end(){this.outgoing.end(),this.changed(this)}get hasEnded(){return this.outgoing.isEnded}get waiting(){
 return this.outgoing.length}cancel(){this.stop.abort()}async run(e){let{method:n,terms:r}=this;try{let{service:s,method:o}=n.callable(),i={signal:this.stop.signal,
@@ -397,13 +397,13 @@ this.isEnded=!1;this.waiting=[]}get length(){return this.waiting.length}[Symbol.
 isEnded=!0,this.wake?.()}async next(){for(;;){let e=this.waiting.shift();if(e)return{done:!1,value:e};if(this.isEnded)return{done:!0,value:void 0};await new Promise(
 n=>this.wake=n)}}return(){return this.end(),Promise.resolve({done:!0,value:void 0})}};var Xi=["Form","JSON","Copy as"],Ks={curl:As,frpc:ks,Rust:Ms,TypeScript:Ls};function pr({sends:t,receives:e}){return t?e?{name:"two-way stream",sign:"⇄"}:{name:"\
 client stream",sign:"⇉"}:e?{name:"server stream",sign:"⇇"}:{name:"unary",sign:"→"}}var Cn=class{constructor(e,n,r,s){this.server=e;this.catalog=n;this.method=
-r;this.records=s;this.json=l("textarea",{className:"code",spellcheck:!1,"aria-label":"The request as JSON",oninput:()=>this.note("")});this.metadata=new mt(()=>this.
+r;this.records=s;this.json=l("textarea",{className:"code",spellcheck:!1,"aria-label":"The request as JSON",oninput:()=>this.note("")});this.metadata=new yt(()=>this.
 note(""));this.timeout=l("input",{type:"text",id:re(),className:"number",inputMode:"decimal",placeholder:"30000",autocomplete:"off"});this.problem=l("p",{className:"\
 problem",role:"alert"});this.body=l("div",{className:"request-body"});this.actions=l("div",{className:"actions"});this.output=l("section",{className:"pane respo\
 nse","aria-label":"Response"});this.tabs=Ln(Xi,"Request",e=>this.show(e));this.tab="Form";this.command="curl";let o="";try{r.callable(),this.form=new kn(n.schema,
 r.request,()=>this.note("")),this.form.example()}catch(i){o=i.message}this.element=l("article",{className:"method"},this.header(),o?l("p",{className:"notice"},`\
 This method cannot be called by this page: ${o}.`):l("div",{className:"panes"},this.request(),this.output)),o||(this.tabs.select("Form"),this.act(),C(this.output,
-l("p",{className:"empty"},"No calls yet.")))}send(){this.attempt(()=>{let e=this.text(),n=this.run&&!this.run.isOver;if(n&&!this.method.sends)return;let r=Ye(this.
+l("p",{className:"empty"},"No calls yet.")))}send(){this.attempt(()=>{let e=this.text(),n=this.run&&!this.run.isOver;if(n&&!this.method.sends)return;let r=Ze(this.
 catalog.schema,this.method.request,Je(e));n||this.begin(),this.run?.send(e,r)})}end(){this.run&&!this.run.isOver&&this.method.sends&&this.run.end()}cancel(){let e=this.
 run!==void 0&&!this.run.isOver;return this.run?.cancel(),e}get isBusy(){return this.run!==void 0&&!this.run.isOver}restore({request:e,metadata:n,timeout:r}){e!==
 void 0&&(this.json.value=e,this.attempt(()=>this.form?.set(Je(e))),this.tab==="Copy as"&&this.tabs.select("Copy as")),this.metadata.set(n),this.timeout.value=r===
@@ -420,7 +420,7 @@ this.form?.set(Je(this.json.value))}),this.tab=e,e==="Form"?C(this.body,this.for
 commands()))}commands(){let e=l("pre",{className:"code",tabIndex:0}),{method:n}=this,r=this.run?.messages.filter(a=>a.isSent).map(a=>Je(a.json)),s=n.sends&&r&&r.
 length>0?r:[Je(this.formText())],o={schema:this.catalog.schema,method:n,requests:s,origin:location.origin,...this.terms()},i=Ln(Object.keys(Ks),"Copy as",a=>{this.
 command=a,e.textContent="",this.attempt(()=>e.textContent=Ks[this.command](o))});return i.select(this.command),l("div",{className:"commands"},l("div",{className:"\
-bar"},i.element,l("span",{className:"grow"}),st(()=>e.textContent??"")),e)}terms(){let e=this.timeout.value.trim(),n=e===""?void 0:Number(e);if(n!==void 0&&!(n>=
+bar"},i.element,l("span",{className:"grow"}),ot(()=>e.textContent??"")),e)}terms(){let e=this.timeout.value.trim(),n=e===""?void 0:Number(e);if(n!==void 0&&!(n>=
 0))throw new Error(`the deadline is a number of milliseconds, not ${e}`);return{metadata:this.metadata.get(),timeout:n}}begin(){let e=new Nn(this.server,this.catalog,
 this.method,this.terms(),n=>this.changed(n));this.run=e,this.drawn={run:e,draw:Qs(this.output,e)},this.act(),this.draw()}changed(e){if(e.isOver&&e===this.run){let n=e.
 messages.filter(r=>r.isSent);this.records.add({path:$e(this.method),beganAt:e.beganAt,took:e.took,code:e.status?.code??0,messages:e.received,request:n[n.length-
@@ -442,24 +442,24 @@ on.v1.Server","name:s memoryMax:w memoryHeld:w opened:w open:w shed:w notAccepte
 ua]),aa=L("frpc.introspection.v1.ServerConnections","connections:*m server:m",()=>[fr,zs]),la=L("frpc.introspection.v1.ServersReply","servers:*m",()=>[zs]),ca=L(
 "frpc.introspection.v1.ServersRequest",""),da=L("frpc.introspection.v1.Stream","id:u isOpenedHere:b credit:l isUnlimited:b window:w unread:w"),ua=L("frpc.intros\
 pection.v1.TranslatedService","name:s calls:w skippedFields:w layouts:*s"),pa=L("frpc.introspection.v1.WatchReply","servers:*m",()=>[aa]),fa=L("frpc.introspecti\
-on.v1.WatchRequest","intervalMs:u connections:u"),ma=L("frpc.introspection.v1.Worker","tasks:w ready:w polls:w threadsGivenUp:w"),Mn=Qe("frpc.introspection.v1.I\
+on.v1.WatchRequest","intervalMs:u connections:u"),ma=L("frpc.introspection.v1.Worker","tasks:w ready:w polls:w threadsGivenUp:w"),Mn=Ke("frpc.introspection.v1.I\
 ntrospection","bd16b32c178276e1068b286a315fbc97","ARYAAAABAUsIAAMBCQIEAw0AAgIEAUsJAAIBCQIEAAUFCQNLCgRLCwErCQIrDAACAQ0CDQABAUsNAAwBCQIEAwQEBAUEBgQHBAhLDglLDwpLEA\
 tLEQxLEgAMAQQCCQMJBAQFDhMGBAcECAQJBAoECwgMCAAFAQ0CCQMEBAQFCAAGAQ0CCAMDBAgFBAYEAAUBDQINAw0EDQUNAAICSwkBKwgAAgEJAgQABAEJAgkDCQQEAAQBBAIEAwQEBAADAQkCDQMrFAAEAQkDBA\
 QEAkkBBAACAgIABgEEAwQEBAUEBgQCSxUAAgEFAgQEB1NlcnZlcnMAAAELQ29ubmVjdGlvbnMAAgMKQ29ubmVjdGlvbgAEBQVXYXRjaAIGByNmcnBjLmludHJvc3BlY3Rpb24udjEuSW50cm9zcGVjdGlvbg==",
 {servers:{operation:65030,request:ca,reply:la,idempotent:!0},connections:{operation:65031,request:ra,reply:na,idempotent:!0},connection:{operation:65032,request:ta,
-reply:ea,idempotent:!0},watch:{operation:65033,request:fa,reply:pa,receives:!0,idempotent:!0}});var wt=12e4,mr=2e3,[Ve,We,Ge,xt]=[480,120,44,16];function yr(t){let e=ye("svg",{viewBox:`0 0 ${Ve} ${We}`,class:"plot",role:"img","aria-label":t});for(let[n,r]of[
+reply:ea,idempotent:!0},watch:{operation:65033,request:fa,reply:pa,receives:!0,idempotent:!0}});var xt=12e4,mr=2e3,[Ve,We,Ge,St]=[480,120,44,16];function yr(t){let e=ye("svg",{viewBox:`0 0 ${Ve} ${We}`,class:"plot",role:"img","aria-label":t});for(let[n,r]of[
 [0,"2 min ago"],[.5,"1 min"],[1,"now"]]){let s=ye("text",{x:Ge+(Ve-Ge)*n,y:We-3,"text-anchor":n===0?"start":n===1?"end":"middle"});s.textContent=r,e.append(s)}return e}
-function gr(t,e,n){let r=ye("text",{x:Ge-6,y:e+3.5,"text-anchor":"end"});r.textContent=n,t.append(ye("line",{x1:Ge,x2:Ve,y1:e,y2:e,class:"grid"}),r)}var vt=We-xt-
-8;function Ys(t,e){let n=yr("Calls and errors in the last two minutes"),r=wt/mr,s=Array.from({length:r},()=>({ok:0,failed:0})),o=Math.floor(e/mr);for(let{beganAt:c,
+function gr(t,e,n){let r=ye("text",{x:Ge-6,y:e+3.5,"text-anchor":"end"});r.textContent=n,t.append(ye("line",{x1:Ge,x2:Ve,y1:e,y2:e,class:"grid"}),r)}var wt=We-St-
+8;function Ys(t,e){let n=yr("Calls and errors in the last two minutes"),r=xt/mr,s=Array.from({length:r},()=>({ok:0,failed:0})),o=Math.floor(e/mr);for(let{beganAt:c,
 took:d,code:u}of t){let p=s[r-1-(o-Math.floor((c+d)/mr))];p&&p[u===0?"ok":"failed"]++}let i=Math.max(4,...s.map(({ok:c,failed:d})=>c+d));for(let c of[0,.5,1])gr(
-n,We-xt-vt*c,String(Math.round(i*c)));let a=(Ve-Ge)/r;return s.forEach(({ok:c,failed:d},u)=>{let p=(m,h,v)=>{h>0&&n.append(ye("rect",{x:Ge+u*a+.75,width:a-1.5,y:We-
-xt-(m+h)/i*vt,height:h/i*vt,class:v}))};p(0,d,"failed"),p(d,c,"ok")}),n}function St(t,e){return[...t.filter(({at:n})=>e.at-n<wt),e]}var Zs=(t,e,n,r)=>e.map((s,o)=>ye(
+n,We-St-wt*c,String(Math.round(i*c)));let a=(Ve-Ge)/r;return s.forEach(({ok:c,failed:d},u)=>{let p=(m,h,v)=>{h>0&&n.append(ye("rect",{x:Ge+u*a+.75,width:a-1.5,y:We-
+St-(m+h)/i*wt,height:h/i*wt,class:v}))};p(0,d,"failed"),p(d,c,"ok")}),n}function Et(t,e){return[...t.filter(({at:n})=>e.at-n<xt),e]}var Zs=(t,e,n,r)=>e.map((s,o)=>ye(
 "polyline",{points:t.map(({at:i,values:a})=>`${n(i).toFixed(1)},${r(a[o]??0).toFixed(1)}`).join(" "),class:s})),eo=(t,e)=>Math.max(e,...t.flatMap(({values:n})=>n));
-function Tn(t,e,n,r,s,o){let i=yr(`${t}, in the last two minutes`),a=eo(e,s),c=d=>We-xt-d/a*vt;for(let d of[0,.5,1])gr(i,c(a*d),o(a*d));return i.append(...Zs(e,
-n,d=>Ve-(Ve-Ge)*(r-d)/wt,c)),i}function hr(t,e,n,r){let s=eo(e,1e-9),o=ye("svg",{viewBox:"0 0 120 20",class:"spark",role:"img","aria-label":t});return o.append(
-...Zs(e,n,i=>120-120*(r-i)/wt,i=>19-i/s*18)),o}function to(t,e){let n=yr("Latencies in the last two minutes"),r=t.filter(({beganAt:a,took:c})=>e-a-c<wt),s=r.map(
-({took:a})=>Math.log10(Math.max(a,.01))),o=Math.floor(Math.min(0,...s)),i=Math.ceil(Math.max(2,...s));for(let a=o;a<=i;a++)gr(n,We-xt-vt*(a-o)/(i-o),a<3?`${10**
-a} ms`:`${10**(a-3)} s`);return r.forEach(({beganAt:a,took:c,code:d},u)=>{let p=Ve-(Ve-Ge)*(e-a-c)/wt,m=We-xt-vt*((s[u]??0)-o)/(i-o);n.append(ye("circle",{cx:p,
+function Tn(t,e,n,r,s,o){let i=yr(`${t}, in the last two minutes`),a=eo(e,s),c=d=>We-St-d/a*wt;for(let d of[0,.5,1])gr(i,c(a*d),o(a*d));return i.append(...Zs(e,
+n,d=>Ve-(Ve-Ge)*(r-d)/xt,c)),i}function hr(t,e,n,r){let s=eo(e,1e-9),o=ye("svg",{viewBox:"0 0 120 20",class:"spark",role:"img","aria-label":t});return o.append(
+...Zs(e,n,i=>120-120*(r-i)/xt,i=>19-i/s*18)),o}function to(t,e){let n=yr("Latencies in the last two minutes"),r=t.filter(({beganAt:a,took:c})=>e-a-c<xt),s=r.map(
+({took:a})=>Math.log10(Math.max(a,.01))),o=Math.floor(Math.min(0,...s)),i=Math.ceil(Math.max(2,...s));for(let a=o;a<=i;a++)gr(n,We-St-wt*(a-o)/(i-o),a<3?`${10**
+a} ms`:`${10**(a-3)} s`);return r.forEach(({beganAt:a,took:c,code:d},u)=>{let p=Ve-(Ve-Ge)*(e-a-c)/xt,m=We-St-wt*((s[u]??0)-o)/(i-o);n.append(ye("circle",{cx:p,
 cy:m,r:2.5,class:d===0?"ok":"failed"}))}),n}function no(t){let e=t.slice(-40),n=ye("svg",{viewBox:"0 0 120 20",class:"spark","aria-hidden":"true"}),r=Math.max(.01,
 ...e.map(({took:s})=>s));return e.forEach(({took:s,code:o},i)=>{let a=Math.max(1.5,s/r*20);n.append(ye("rect",{x:i*3,width:2,y:20-a,height:a,class:o===0?"ok":"f\
 ailed"}))}),n}var ro=1e3,ya=256,ga=50,$n=class{constructor(e,n){this.server=e;this.catalog=n;this.element=l("section",{className:"server",hidden:!0},l("h2",{},"The server"));
@@ -469,7 +469,7 @@ metadata:r}=this.server,{signal:s}=e;try{let o=n.serverStreaming(Mn,Mn.methods.w
 C(this.content,...i.map(a=>this.draw(a)))}catch(o){s.aborted||C(this.content,l("p",{className:"problem"},o.message))}setTimeout(()=>{this.watched===e&&(this.watched=
 void 0)},ro)}draw({server:e,connections:n}){if(!e)return l("div",{});let r=Date.now(),s=this.before.get(e.name),o=new Map(e.methods.map(p=>[p.name,ba(p,s?.methods.
 get(p.name),r,s?.at)])),i=p=>br([...o.values()].map(({rates:m})=>m.at(-1)?.values[p]??0)),a=br(n.map(p=>Number(p.streams))),c=br(n.map(p=>Number(p.queued))),d={
-at:r,methods:o,rates:s?St(s.rates,{at:r,values:[i(0),i(1)]}):[],open:St(s?.open??[],{at:r,values:[Number(e.open),a]}),bytes:St(s?.bytes??[],{at:r,values:[c,Number(
+at:r,methods:o,rates:s?Et(s.rates,{at:r,values:[i(0),i(1)]}):[],open:Et(s?.open??[],{at:r,values:[Number(e.open),a]}),bytes:Et(s?.bytes??[],{at:r,values:[c,Number(
 e.memoryHeld)]})};this.before.set(e.name,d);let u=n.length<e.open?` of the first ${n.length} connections`:"";return l("div",{},va(e),l("div",{className:"plots"},
 wr(["Calls of all clients per second, ",ha("errors")," below"],Tn("Calls and errors of all clients per second",d.rates,["curve","curve failed"],r,4,so)),wr(["Co\
 nnections, and ",oo("streams"),u],Tn("Connections and streams",d.open,["curve","curve second"],r,4,so)),wr(["Queued bytes",u,", and ",oo("held for clients")],Tn(
@@ -481,7 +481,7 @@ d,vr(i?.p50Ns),vr(i?.p99Ns),vr(i?.maxNs),hr(`Calls and errors of ${o}, in the la
 the last two minutes`,p,["curve"],r)]))}},br=t=>t.reduce((e,n)=>e+n,0),so=t=>String(Math.round(t)),vr=(t=0n)=>ce(Number(t)/1e6),ha=t=>l("span",{className:"faile\
 d"},t),oo=t=>l("span",{className:"second"},t),wr=(t,e)=>l("figure",{},l("figcaption",{},...t),e);function ba({figures:t},e,n,r=n){let s=(t?.failed??[]).reduce((d,{
 count:u})=>d+u,0n),o=(t?.ok??0n)+s,i=t?.sumNs??0n;if(!e||o<e.calls||n<=r)return{calls:o,failed:s,spent:i,rates:[],times:[]};let a=(n-r)/1e3,c=Number(o-e.calls);
-return{calls:o,failed:s,spent:i,rates:St(e.rates,{at:n,values:[c/a,Number(s-e.failed)/a]}),times:c>0?St(e.times,{at:n,values:[Number(i-e.spent)/c/1e6]}):e.times}}
+return{calls:o,failed:s,spent:i,rates:Et(e.rates,{at:n,values:[c/a,Number(s-e.failed)/a]}),times:c>0?Et(e.times,{at:n,values:[Number(i-e.spent)/c/1e6]}):e.times}}
 function va({name:t,open:e,opened:n,shed:r,memoryHeld:s,memoryMax:o,workers:i,translated:a}){let c=[["server",t],["connections",`${e} open, ${n} in all`],["held\
  for clients",`${Vt(s)} of at most ${Vt(o)}`],["shed",String(r)],["workers",i.length===0?"none of its own":`${i.length}, with ${i.reduce((d,{tasks:u})=>d+u,0n)}\
  tasks`],...a.map(({name:d,layouts:u,calls:p,skippedFields:m})=>[`other versions of ${d}`,`${u.length} in use, ${p} calls, ${m} fields skipped`])];return l("dl",
@@ -491,12 +491,12 @@ function va({name:t,open:e,opened:n,shed:r,memoryHeld:s,memoryMax:o,workers:i,tr
 r:String(r))))))))}function Vt(t){let e=Number(t);return e<1e4?`${e} B`:e<1e7?`${(e/1e3).toFixed(1)} kB`:e<1e10?`${(e/1e6).toFixed(1)} MB`:`${(e/1e9).toFixed(1)}\
  GB`}var xa=1e3,In=class{constructor(e,n,r,s,o){this.server=e;this.records=n;this.catalog=r;this.open=s;this.facts=l("dl",{className:"facts"});this.plots=l("div",{className:"\
 plots"});this.methods=l("div",{className:"scroll"});this.history=l("div",{});this.problem=l("p",{className:"problem",role:"alert"});this.drawnOf=-1;this.figures=
-new $n(e,r);let i=new mt(()=>{this.problem.textContent="";try{e.metadata=i.get()}catch(a){this.problem.textContent=a.message}});this.element=l("article",{className:"\
+new $n(e,r);let i=new yt(()=>{this.problem.textContent="";try{e.metadata=i.get()}catch(a){this.problem.textContent=a.message}});this.element=l("article",{className:"\
 overview"},l("header",{className:"title"},l("h1",{},location.host),this.facts),l("section",{},l("h2",{},"Calls of this page"),this.plots,this.methods),this.figures.
 element,l("section",{},l("h2",{},"History"),this.history),l("section",{},l("h2",{},"Metadata of every call"),l("p",{className:"muted"},"For example a token. Kep\
 t until the page is closed."),i.element,this.problem,l("button",{type:"button",onclick:o},"Reload the schema"))),setInterval(()=>this.draw(),xa)}draw(){let e=this.
 element.isConnected&&!document.hidden;if(this.figures.see(e),!e)return;let{server:{wire:n,traffic:r},records:s}=this,o=this.catalog(),i=o?.services.reduce((u,p)=>u+
-p.methods.length,0)??0,a=[["connection",n==="open"?`open since ${ot(r.since)}`:n],["connections made",String(r.connections)],["sent",ao(r.sent)],["received",ao(
+p.methods.length,0)??0,a=[["connection",n==="open"?`open since ${it(r.since)}`:n],["connections made",String(r.connections)],["sent",ao(r.sent)],["received",ao(
 r.received)],["services",o?`${o.services.length}, with ${i} methods`:"unknown"]];C(this.facts,...a.map(([u,p])=>l("div",{},l("dt",{},u),l("dd",{},p))));let c=Date.
 now();C(this.plots,l("figure",{},l("figcaption",{},"Calls per two seconds, ",l("span",{className:"failed"},"errors")," below"),Ys(s.all,c)),l("figure",{},l("fig\
 caption",{},"Latency of each call; of a stream, its duration"),to(s.all,c)));let d=s.all.length===0?0:(s.all[s.all.length-1]?.beganAt??0)+s.all.length;d!==this.
@@ -514,22 +514,22 @@ al > all that follow.")),this.problem,l("div",{className:"panes"},l("section",{c
 watch(n.value.trim()),l("label",{htmlFor:n.id},"Pattern"),n,l("button",{type:"submit",className:"primary"},"Watch")),this.list,l("h2",{},"Publish"),i("inline",()=>this.
 publish(r.value.trim(),s.value,o.value),l("label",{htmlFor:r.id},"Topic"),r,l("label",{htmlFor:s.id},"Payload"),s,o,l("button",{type:"submit",className:"primary"},
 "Publish")),this.types),l("section",{className:"pane","aria-label":"Messages"},l("div",{className:"bar"},l("h2",{},"Messages"),l("span",{className:"grow"}),this.
-as,l("button",{type:"button",className:"quiet",onclick:()=>C(this.log)},"Clear")),this.log)))}know(e){this.schema={catalog:e,tables:new dt(e.schema)},C(this.types,
+as,l("button",{type:"button",className:"quiet",onclick:()=>C(this.log)},"Clear")),this.log)))}know(e){this.schema={catalog:e,tables:new ut(e.schema)},C(this.types,
 ...["text","base64","hex",...[...e.schema.messages.values()].filter(({isEntry:n})=>!n).map(({name:n})=>n)].map(n=>l("option",{value:n})))}typed(e){return l("inp\
 ut",{type:"text",list:this.types.id,value:"text","aria-label":e,title:`${e}: text, base64, hex or a message`,className:"as",spellcheck:!1,autocomplete:"off"})}async watch(e){
 if(!e||this.watches.has(e))return;let n=await this.server.topics.subscribe(e);this.watches.set(e,n);let r=l("span",{className:"watch"},l("code",{},e),l("button",
 {type:"button",className:"icon","aria-label":`Stop watching ${e}`,onclick:()=>void n.return?.()},"×"));this.list.append(r),(async()=>{try{for await(let s of n)
 this.arrived(s)}catch(s){this.problem.textContent=`${e}: ${s.message}`}this.watches.delete(e),r.remove()})()}async publish(e,n,r){if(!e)throw new Error("a messa\
 ge has a topic");let s=n;r==="base64"?s=Se(n.replace(/\s/g,"")):r==="hex"?s=Uint8Array.from(n.match(/[\da-f]{2}/gi)??[],o=>parseInt(o,16)):r!=="text"&&this.schema&&
-(s=Pn(this.schema.tables.of(r),Ye(this.schema.catalog.schema,r,Je(n)))),await this.server.topics.publish(e,s)}arrived(e){this.waiting.push(e),this.waiting.length>
+(s=Pn(this.schema.tables.of(r),Ze(this.schema.catalog.schema,r,Je(n)))),await this.server.topics.publish(e,s)}arrived(e){this.waiting.push(e),this.waiting.length>
 lo&&this.waiting.shift(),this.count++,this.pending??=setTimeout(()=>this.draw(),30)}draw(){this.pending=void 0;let e=this.log.scrollHeight-this.log.scrollTop-this.
 log.clientHeight<40;for(let{topic:n,payload:r,lagged:s}of this.waiting){s>0&&this.log.append(l("li",{className:"muted"},`${s} messages were lost here, since thi\
 s page did not take them in time`));let o=this.text(r);this.log.append(l("li",{className:"received"},l("div",{className:"bar"},l("code",{className:"topic"},n),l(
-"span",{className:"muted"},`${r.length} bytes · ${ot(Date.now())}`),l("span",{className:"grow"}),st(()=>o)),l("pre",{className:"code",tabIndex:0},/^[{[]/.test(
+"span",{className:"muted"},`${r.length} bytes · ${it(Date.now())}`),l("span",{className:"grow"}),ot(()=>o)),l("pre",{className:"code",tabIndex:0},/^[{[]/.test(
 o)?jt(o):o)))}for(this.waiting=[];this.log.childElementCount>lo;)this.log.firstElementChild?.remove();e&&(this.log.scrollTop=this.log.scrollHeight)}text(e){let n=this.
 as.value.trim();try{if(this.schema?.catalog.schema.messages.has(n))return JSON.stringify(Pt(this.schema.catalog.schema,n,Hn(this.schema.tables.of(n),e)),void 0,
 2)}catch(s){return`not a valid ${n}: ${s.message}
-${Ze(e.subarray(0,co))}`}let r=e.subarray(0,co);return(n==="hex"?void 0:ft(r))??Ze(r)}};var Sa=[["/","filter the methods"],["↑ ↓","move through the list"],["Ctrl ↵","call, or send a message"],["Ctrl ⇧ ↵","end the stream"],["Esc","cancel t\
+${et(e.subarray(0,co))}`}let r=e.subarray(0,co);return(n==="hex"?void 0:mt(r))??et(r)}};var Sa=[["/","filter the methods"],["↑ ↓","move through the list"],["Ctrl ↵","call, or send a message"],["Ctrl ⇧ ↵","end the stream"],["Esc","cancel t\
 he call"],["?","show the keys"]],[uo,xr,po,Wt,Er]=[we("services"),we("main"),we("state"),we("filter"),we("keys")],Oe=new yn(`${location.origin.replace(/^http/,"\
 ws")}/`,()=>Ea()),Fn=new Xt,On=new Map,mo=new Rn(Oe),Fe,Gt="",fo=!1,Le,Sr=0,Ar=new In(Oe,Fn,()=>Fe,t=>ho(t),()=>void yo(!0));async function yo(t){let e=++Sr,n=t?
 void 0:Fe;try{let r=await Oe.catalog(n);if(e!==Sr)return;if(Gt="",r){Fe=r;for(let[s,o]of On)o.isBusy||On.delete(s);mo.know(r)}}catch(r){if(e!==Sr)return;Gt=r.message}
