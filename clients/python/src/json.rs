@@ -9,7 +9,7 @@ use crate::time;
 use crate::untyped;
 use bytes::Bytes;
 use frpc::json::wellknown::{decode_duration, decode_timestamp, encode_duration, encode_timestamp};
-use frpc::json::{DecodeError, EncodeError, Json, Options, Reader, Writer};
+use frpc::json::{DecodeError, EncodeError, Json, Key, Options, Reader, Writer};
 use frpc::polyglot::Nesting;
 use frpc::tensor::{Image, Tensor};
 use frpc_dynamic::layout::Element;
@@ -74,7 +74,9 @@ impl<'py> FromJson<'py, '_> {
         let mut values = vec![None; plan.fields.len()];
         from.level(|from| {
             from.object(|key, from| {
-                let index = plan.fields.iter().position(|field| field.json == key || field.text == key);
+                // A JSON name takes precedence over the original name of another field.
+                let by_json = plan.fields.iter().position(|field| field.json == key);
+                let index = by_json.or_else(|| plan.fields.iter().position(|field| field.text == key));
                 let found = index.and_then(|index| Some((plan.fields.get(index)?, values.get_mut(index)?)));
                 let Some((field, slot)) = found else {
                     return Err(Reader::refuse(from.position(), format!("{} has no field {key:?}", plan.name)));
@@ -165,11 +167,11 @@ impl<'py> FromJson<'py, '_> {
         let wrong = || Reader::refuse(at, format!("{name:?} is not a valid key of this map"));
         Ok(match element {
             Element::String => PyString::new(py, name).into_any(),
-            Element::Bool => PyBool::new(py, name.parse().map_err(|_| wrong())?).to_owned().into_any(),
-            Element::I32 => PyInt::new(py, name.parse::<i32>().map_err(|_| wrong())?).into_any(),
-            Element::I64 => PyInt::new(py, name.parse::<i64>().map_err(|_| wrong())?).into_any(),
-            Element::U32 => PyInt::new(py, name.parse::<u32>().map_err(|_| wrong())?).into_any(),
-            _ => PyInt::new(py, name.parse::<u64>().map_err(|_| wrong())?).into_any(),
+            Element::Bool => PyBool::new(py, bool::from_text(name).ok_or_else(wrong)?).to_owned().into_any(),
+            Element::I32 => PyInt::new(py, i32::from_text(name).ok_or_else(wrong)?).into_any(),
+            Element::I64 => PyInt::new(py, i64::from_text(name).ok_or_else(wrong)?).into_any(),
+            Element::U32 => PyInt::new(py, u32::from_text(name).ok_or_else(wrong)?).into_any(),
+            _ => PyInt::new(py, u64::from_text(name).ok_or_else(wrong)?).into_any(),
         })
     }
 

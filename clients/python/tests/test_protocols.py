@@ -375,3 +375,28 @@ def test_well_known_types_of_generated_modules_have_their_json() -> None:
     schemas = json_rpc(native.address, '{"jsonrpc": "2.0", "id": 1, "method": "rpc.discover"}')["result"]["components"]
     assert schemas["schemas"]["google.protobuf.StringValue"] == {"type": "string"}
     native.stop()
+
+
+SWAPPED = """syntax = "proto3"; package test;
+service Functions { rpc Echo(Swapped) returns (Swapped); }
+message Swapped { string first = 1 [json_name = "second"]; string second = 2 [json_name = "first"]; map<int32, bool> flags = 3; }"""
+
+
+def test_json_names_take_precedence_over_names_of_other_fields() -> None:
+    schema = Schema.parse([("swapped.proto", SWAPPED)])
+    received: list[Any] = []
+
+    def echo(message: Any) -> Any:
+        received.append((message.first, message.second, message.flags))
+        return message
+
+    settings = Server(protocols=["http"])._settings
+    functions = [(Api(schema, classes(schema, schema.methods()), {}), 0, echo, "here", None, None)]
+    native = NativeServer("127.0.0.1:0", functions, _report, settings, None)
+    assert connect(native.address, "Echo", {"second": "a", "first": "b"}) == {"second": "a", "first": "b"}
+    assert connect(native.address, "Echo", {"first": "b"}) == {"first": "b"}
+    # Keys of maps are numbers of JSON, as in Rust.
+    assert connect(native.address, "Echo", {"flags": {"1e1": True}}) == {"flags": {"10": True}}
+    assert connect(native.address, "Echo", {"flags": {"+1": True}})[0] == 400
+    assert received == [("a", "b", {}), ("", "b", {}), ("", "", {10: True})]
+    native.stop()
