@@ -93,6 +93,9 @@ impl Settings {
         if let Some(name) = &self.server_name {
             builder = builder.server_name(name.clone());
         }
+        if let Some(body_max) = self.body_max {
+            builder = builder.config(frpc::frisbee::Config::default().body_max(body_max));
+        }
         builder
     }
 

@@ -40,6 +40,8 @@ pub(crate) struct Server {
     ended: watch::Receiver<Ended>,
     /// Broker of the server's topics, if it has any.
     broker: Option<Broker>,
+    /// Maximum length of message bodies in bytes, or `None` for the default.
+    body_max: Option<u32>,
     pool: Arc<Semaphore>,
     made: fork::Generation,
 }
@@ -197,6 +199,7 @@ impl Server {
         if let Some(broker) = &broker {
             builder = builder.mount(OPERATIONS, broker.clone());
         }
+        let body_max = settings.body_max;
         let builder = settings.apply(builder)?;
         let (stop, stopped) = oneshot::channel();
         let (ending, ended) = watch::channel(None);
@@ -208,6 +211,7 @@ impl Server {
             stop: Mutex::new(Some(stop)),
             ended,
             broker,
+            body_max,
             pool,
             made: fork::Generation::current(),
         })
@@ -223,7 +227,7 @@ impl Server {
     fn topics(&self) -> PyResult<Topics> {
         self.made.check()?;
         let broker = self.broker.as_ref().ok_or_else(|| PyRuntimeError::new_err("the server has no topics"))?;
-        Topics::in_process(broker.clone())
+        Topics::in_process(broker.clone(), self.body_max)
     }
 
     /// Returns whether this thread is running one of the server's functions. A shutdown would wait for that function.

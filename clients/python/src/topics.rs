@@ -9,7 +9,7 @@ use crate::ready::{NextItem, ReadySlot};
 use crate::status::raised;
 use bytes::Bytes;
 use frpc::Status;
-use frpc::frisbee::memory;
+use frpc::frisbee::{Config, memory};
 use frpc::pubsub::{Broker, Client, Message, Position, RecvError, Start, Subscription};
 use pyo3::exceptions::{PyStopAsyncIteration, PyValueError};
 use pyo3::prelude::*;
@@ -64,17 +64,17 @@ struct Shared {
 /// Where the broker is located: in this process or in a server.
 enum From {
     Server(Settings),
-    /// The broker runs in this process.
-    Here(Broker),
+    /// The broker runs in this process. Contains the maximum length of its messages in bytes, unless it is the default.
+    Here(Broker, Option<u32>),
 }
 
 #[pymethods]
 impl Topics {
     /// Creates the topics of the broker in a server.
     #[new]
-    #[pyo3(signature = (address, tls = None, server_name = None))]
-    fn new(address: &str, tls: Option<Tls>, server_name: Option<String>) -> PyResult<Self> {
-        Self::of(From::Server(Settings::new(address, tls, server_name, None, None)?))
+    #[pyo3(signature = (address, tls = None, server_name = None, body_max = None))]
+    fn new(address: &str, tls: Option<Tls>, server_name: Option<String>, body_max: Option<u32>) -> PyResult<Self> {
+        Self::of(From::Server(Settings::new(address, tls, server_name, None, body_max)?))
     }
 
     /// Publishes a message to a topic. Returns once the message is being sent.
@@ -166,8 +166,8 @@ impl Topics {
     }
 
     /// Creates the topics of a broker in this process.
-    pub(crate) fn in_process(broker: Broker) -> PyResult<Self> {
-        Self::of(From::Here(broker))
+    pub(crate) fn in_process(broker: Broker, body_max: Option<u32>) -> PyResult<Self> {
+        Self::of(From::Here(broker, body_max))
     }
 
     fn site(&self) -> Site {
@@ -220,7 +220,7 @@ impl Shared {
         }
         let made = match &self.from {
             From::Server(settings) => settings.topics().await?,
-            From::Here(broker) => within(broker).await?,
+            From::Here(broker, body_max) => within(broker, *body_max).await?,
         };
         *client = Some(made.clone());
         Ok(made)
@@ -228,9 +228,11 @@ impl Shared {
 }
 
 /// Connects a client to a broker in this process.
-async fn within(broker: &Broker) -> Result<Client, Status> {
+async fn within(broker: &Broker, body_max: Option<u32>) -> Result<Client, Status> {
     let unavailable = |error: &dyn std::fmt::Display| Status::unavailable(error.to_string());
-    let acceptor = frpc::frisbee::Server::builder().build(broker.clone()).map_err(|error| unavailable(&error))?;
+    let config = body_max.map_or_else(Config::default, |body_max| Config::default().body_max(body_max));
+    let acceptor = frpc::frisbee::Server::builder().config(config.clone()).build(broker.clone());
+    let acceptor = acceptor.map_err(|error| unavailable(&error))?;
     let connector = move || {
         let (ours, theirs) = memory();
         let acceptor = acceptor.clone();
@@ -240,7 +242,7 @@ async fn within(broker: &Broker) -> Result<Client, Status> {
         });
         async { Ok(ours) }
     };
-    let client = Client::connect_with_connector(frpc::frisbee::Client::builder(), connector).await;
+    let client = Client::connect_with_connector(frpc::frisbee::Client::builder().config(config), connector).await;
     client.map_err(|error| unavailable(&error))
 }
 

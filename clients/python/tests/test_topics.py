@@ -278,3 +278,13 @@ def test_a_subscription_starts_in_the_history_and_resumes_there() -> None:
         with pytest.raises(ValueError):
             topics.subscribe("orders.north", start="yesterday")  # type: ignore[call-overload]
         topics.close()
+
+
+def test_body_max_applies_to_topics() -> None:
+    long = b"x" * (6 << 20)
+    with Server(topics=True, body_max=8 << 20).start("127.0.0.1:0") as server, Client(server.address, body_max=8 << 20) as client:
+        for topics in (client.topics(), server.topics()):
+            with topics.subscribe("long") as messages:
+                topics.publish("long", long)
+                assert next(messages).value == long
+            topics.close()

@@ -97,7 +97,8 @@ class _Base:
     """The part that blocking and asyncio clients share."""
 
     _channel: Channel
-    #: The address, the authorities and the identity, and the server name. ``None`` for a client of a caller.
+    #: The address, the authorities and the identity, the server name, and the maximum length of messages. ``None`` for a
+    #: client of a caller.
     _where: Any
     _schemas: _Schemas | None
     _service: str | None
@@ -125,7 +126,7 @@ class _Base:
             timeout = seconds("timeout", timeout)
         offered = None if serves is None else serves._offered()
         self._channel = Channel(instance("address", address, str), self._blocking, pem, name, timeout, offered, body_max)
-        self._where = (address, pem, name)
+        self._where = (address, pem, name, body_max)
         self._schemas = _schema(schema, proto)
         self._service = self._timeout = self._metadata = None
 

@@ -172,7 +172,11 @@ class Server:
 
 class Topics:
     def __init__(
-        self, address: str, tls: tuple[bytes, tuple[bytes, bytes] | None] | None = None, server_name: str | None = None
+        self,
+        address: str,
+        tls: tuple[bytes, tuple[bytes, bytes] | None] | None = None,
+        server_name: str | None = None,
+        body_max: int | None = None,
     ) -> None: ...
     def publish(self, topic: str, payload: bytes) -> None: ...
     def start_publish(self, topic: str, payload: bytes, inbox: Inbox, future: Any) -> Started: ...
