@@ -119,6 +119,29 @@ fn types_of_one_kind_keep_their_values() {
 }
 
 #[test]
+fn unknown_enum_index_is_kept_only_as_negative_number() {
+    let of_enum = |numbers: &[i32]| {
+        let fields = vec![implicit(1, Type::Enum(1))];
+        described(vec![TypeLayout::Message(fields), TypeLayout::Enum(numbers.to_vec())])
+    };
+    let writer = of_enum(&[0, 1]);
+    let largest = (1_u32 << 31) - 1;
+    for reader in [of_enum(&[0, 5, 1]), message(&[implicit(1, Type::Int32)])] {
+        let plan = plan(&writer, &reader);
+        let translated = |index: u32| {
+            let mut body = b"\x08\x00".to_vec();
+            crate::varint::write(&mut body, 0x0a, index.into());
+            translate(&plan, &body, LIMITS)
+        };
+        // The number -1 is the last one that represents an index.
+        assert_eq!(translated(largest).unwrap(), b"\x08\x00\x0c\x01");
+        let refused = |index| DecodeReason::EnumIndex { enumeration: "of the writer", index };
+        assert_eq!(translated(largest + 1), Err(refused(largest + 1)));
+        assert_eq!(translated(largest + 6), Err(refused(largest + 6)), "index should not become the number 5");
+    }
+}
+
+#[test]
 fn output_never_exceeds_limit_of_bodies() {
     let defaults: Vec<Field> = (1..=50).map(|number| implicit(number, Type::Double)).collect();
     let plan = plan(&message(&[]), &message(&defaults));

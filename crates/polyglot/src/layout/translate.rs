@@ -547,9 +547,14 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         }
         let index = self.number(Number::U32)? as u32;
         let numbers = self.program.numbers.get(of as usize);
-        let number = numbers.and_then(|numbers| numbers.get(index as usize)).copied();
-        // Represent an unknown index by a number, like decoders do.
-        Ok(number.unwrap_or(i32::MIN.wrapping_add_unsigned(index)))
+        if let Some(number) = numbers.and_then(|numbers| numbers.get(index as usize)) {
+            return Ok(*number);
+        }
+        // Represent an unknown index by a number, like decoders do. They also reject an index that has no such number.
+        match i32::MIN.wrapping_add_unsigned(index) {
+            number @ ..0 => Ok(number),
+            _ => Err(self.error(DecodeReason::EnumIndex { enumeration: "of the writer", index })),
+        }
     }
 
     fn put_enum(&mut self, of: u32, number: i32) -> Result<()> {
