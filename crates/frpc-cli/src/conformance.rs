@@ -237,11 +237,11 @@ async fn reaction(address: &str, case: &Case) -> std::io::Result<String> {
     Ok(if is_any_code && found == "Unknown" { case.reaction.to_owned() } else { found })
 }
 
-/// Returns whether a case applies to the sender of this HELLO. Cases about fragments do not apply to a sender without
-/// support for fragments.
+/// Returns whether a case applies to the sender of this HELLO. Cases about fragments, which include item 8 of HELLO, do
+/// not apply to a sender without support for fragments.
 fn applies(case: &Case, hello: &[u8]) -> bool {
-    let takes_fragments = || Hello::decode(&hello.to_vec().into()).is_ok_and(|hello| hello.fragment_channels > 0);
-    !case.rule.starts_with("fragment") || takes_fragments()
+    let has_fragments = case.rule.starts_with("fragment") || case.packets.starts_with("3/0 \"fris\" 01 08");
+    !has_fragments || Hello::decode(&hello.to_vec().into()).is_ok_and(|hello| hello.fragment_channels > 0)
 }
 
 fn bytes_of(case: &Case, call: u16) -> std::io::Result<Vec<u8>> {
