@@ -155,10 +155,15 @@ impl Budget {
     }
 
     pub(crate) fn release(&self, count: usize) {
+        self.release_by(0, count);
+    }
+
+    /// Releases `count` bytes that the caller with the number `caller` held, or 0 if no caller did.
+    fn release_by(&self, caller: usize, count: usize) {
         // Add to `free` before calling `wake_waiters`: its fence orders the addition before its load of the waiter
         // count. Otherwise, a task that joins the queue concurrently could miss both the memory and the wake-up.
         self.memory.free.fetch_add(isize::try_from(count).unwrap_or(isize::MAX), Ordering::Relaxed);
-        self.wake_waiters();
+        self.wake_waiters(caller);
     }
 
     /// Returns the size of the memory budget in bytes.

@@ -196,7 +196,7 @@ impl Account {
         if let Some(caller) = &self.caller {
             self.budget.remove_held(&caller.0, count);
         }
-        self.budget.release(count);
+        self.budget.release_by(self.caller_number(), count);
     }
 
     /// Adds to a traffic counter of the server. Does nothing at clients.

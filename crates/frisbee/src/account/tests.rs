@@ -268,6 +268,36 @@ fn released_memory_wakes_one_waiter_per_caller() {
     assert_eq!(budget.charged(), 0);
 }
 
+/// Regression test: a release checked only a few waiting callers. While others could not proceed, it did not wake a task
+/// of the caller that had released the memory.
+#[test]
+fn released_memory_wakes_own_caller_behind_others() {
+    let budget = budget(64 * MIB);
+    let mut accounts: Vec<_> = (0..20).map(|last| of(&budget, last)).collect();
+    accounts.sort_by_key(|account| account.caller_number());
+    let small = accounts.pop().expect("there should be a last account");
+    accounts.iter().for_each(|account| account.charge(MIB));
+    small.charge(MIB / 4);
+    budget.charge(budget.available().unsigned_abs() - 4 * MIB);
+    let mut waiters: Vec<_> = accounts.iter().map(MemoryWaiter::new).collect();
+    for waiter in &mut waiters {
+        assert!(waiter.poll_reserve(&mut Context::from_waker(Waker::noop()), 1).is_pending());
+    }
+    let woken: [Arc<Woken>; 2] = Default::default();
+    let mut first = MemoryWaiter::new(&small);
+    let mut second = MemoryWaiter::new(&small);
+    for (waiter, woken) in [&mut first, &mut second].into_iter().zip(&woken) {
+        assert!(waiter.poll_reserve(&mut Context::from_waker(&woken.clone().into()), 1).is_pending());
+    }
+    let is_woken = || woken.each_ref().map(|woken| woken.0.load(Ordering::Relaxed));
+    small.release(MIB / 8);
+    assert_eq!(is_woken(), [true, false]);
+    let Poll::Ready(_held) = first.poll_reserve(&mut Context::from_waker(Waker::noop()), 1) else {
+        panic!("caller should have room for another byte")
+    };
+    assert_eq!(is_woken(), [true, true], "task with memory should wake the next one of its caller");
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Take(usize, usize),

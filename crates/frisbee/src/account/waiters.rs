@@ -46,11 +46,17 @@ impl Waiters {
 }
 
 impl WaiterQueue {
-    /// Removes the first waiting task of each caller that may reserve memory now, in round-robin order. Returns the
-    /// wakers of these tasks.
-    fn take_ready(&mut self) -> Vec<Waker> {
+    /// Removes the first waiting task of each caller that may reserve memory now: first of the caller `own`, and then in
+    /// round-robin order. Returns the wakers of these tasks.
+    fn take_ready(&mut self, own: usize) -> Vec<Waker> {
         let (mut woken, mut from, start) = (Vec::new(), self.turn.saturating_add(1), self.turn);
         let mut has_wrapped = false;
+        // Check this caller in any case, because it may be the only one that may proceed: it holds less than before.
+        let next = self.tasks.range((own, 0)..=(own, u64::MAX)).next();
+        if let Some(key) = next.filter(|(_, task)| task.account.has_room(task.bytes)).map(|(key, _)| *key) {
+            woken.extend(self.tasks.remove(&key).map(|task| task.waker));
+        }
+        let has_own = !woken.is_empty();
         for _ in 0..CALLERS_AT_ONCE {
             let next = self.tasks.range((from, 0)..).next().map(|(key, task)| (*key, task));
             let Some((key, task)) = next else {
@@ -65,7 +71,7 @@ impl WaiterQueue {
                 break;
             }
             (self.turn, from) = (key.0, key.0.saturating_add(1));
-            if task.account.has_room(task.bytes) {
+            if !(has_own && key.0 == own) && task.account.has_room(task.bytes) {
                 woken.extend(self.tasks.remove(&key).map(|task| task.waker));
             }
         }
@@ -75,21 +81,22 @@ impl WaiterQueue {
 
 impl Budget {
     /// Wakes waiting tasks of callers that may take memory now, at most one task per caller. A woken task wakes the
-    /// next task of its caller after it has taken its memory.
+    /// next task of its caller after it has taken its memory. `own` is the number of the caller that has released memory
+    /// or left the queue, or 0.
     #[inline]
-    pub(super) fn wake_waiters(&self) {
+    pub(super) fn wake_waiters(&self, own: usize) {
         // Pairs with the fence in `poll_reserve`, which follows joining the queue. Either the task sees the released
         // memory, or this thread sees the task.
         fence(Ordering::SeqCst);
         if self.waiters.count.load(Ordering::Relaxed) > 0 {
-            self.wake_first_waiters();
+            self.wake_first_waiters(own);
         }
     }
 
     #[cold]
-    fn wake_first_waiters(&self) {
+    fn wake_first_waiters(&self, own: usize) {
         let mut queue = self.waiters.queue.lock();
-        let woken = queue.take_ready();
+        let woken = queue.take_ready(own);
         // Store the count before releasing the lock. Otherwise, this store could overwrite the count of a task that
         // joins the queue concurrently, and that task would not be woken.
         self.waiters.count.store(queue.tasks.len(), Ordering::Relaxed);
@@ -165,7 +172,7 @@ impl MemoryWaiter {
         drop(queue);
         drop(task);
         // Wake another waiter, because this task may have consumed a wake-up meant for the next one.
-        budget.wake_waiters();
+        budget.wake_waiters(place.0);
     }
 }
 
