@@ -199,7 +199,7 @@ fn windows_of_processed_bytes_are_returned() {
     for _ in 0..1000 {
         assert_eq!(end.feed(&data(1, PADDED, [&[99][..], &[0; 16_000]].concat())).map(|events| events.len()), Ok(1));
         end.connection.consume(stream, 16_000 - 99);
-        end.now += std::time::Duration::from_millis(20);
+        end.now += Duration::from_millis(20);
     }
 }
 
