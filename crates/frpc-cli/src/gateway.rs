@@ -109,7 +109,9 @@ fn forwarded_server(arguments: &GatewayArguments, server: &ServerArguments) -> R
 fn of_grpc(server: ServerArguments) -> ServerArguments {
     let scheme = if server.tls || server.cacert.is_some() || server.cert.is_some() { "grpcs" } else { "grpc" };
     let is_resolved = |address: &str| ["dns://", "etcd://", "file:"].iter().any(|kind| address.starts_with(kind));
-    let with_scheme = |address: String| match address.contains("://") {
+    // The schemes `grpc+unix:` and `grpc+file:` have no slashes.
+    let has_scheme = |address: &str| address.contains("://") || address.starts_with("grpc+");
+    let with_scheme = |address: String| match has_scheme(&address) {
         _ if is_resolved(&address) => format!("grpc+{address}"),
         true => address,
         false => format!("{scheme}://{address}"),
@@ -263,5 +265,35 @@ async fn mirror_health(forward: Forward, health: Health) {
         interval.tick().await;
         let status = if forward.is_ready() { ServingStatus::Serving } else { ServingStatus::NotServing };
         health.set("", status);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::Header;
+
+    #[test]
+    fn grpc_scheme_is_added_once() {
+        for (given, address) in [
+            ("10.0.0.7:50051", "grpc://10.0.0.7:50051"),
+            ("grpcs://shop.example", "grpcs://shop.example"),
+            ("unix:/run/shop", "grpc://unix:/run/shop"),
+            ("grpc+unix:/run/shop", "grpc+unix:/run/shop"),
+            ("file:/etc/shop", "grpc+file:/etc/shop"),
+            ("grpc+file:/etc/shop", "grpc+file:/etc/shop"),
+        ] {
+            let server = ServerArguments {
+                server: Some(given.to_owned()),
+                tls: false,
+                cacert: None,
+                cert: None,
+                key: None,
+                server_name: None,
+                header: Header::New,
+                connect_timeout: Duration::from_secs(10),
+            };
+            assert_eq!(of_grpc(server).server.as_deref(), Some(address));
+        }
     }
 }
