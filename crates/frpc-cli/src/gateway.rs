@@ -108,13 +108,14 @@ fn forwarded_server(arguments: &GatewayArguments, server: &ServerArguments) -> R
 /// Adds the scheme `grpc` to the server's address if the address has no scheme.
 fn of_grpc(server: ServerArguments) -> ServerArguments {
     let scheme = if server.tls || server.cacert.is_some() || server.cert.is_some() { "grpcs" } else { "grpc" };
-    let is_resolved = |address: &str| ["dns://", "etcd://", "file:"].iter().any(|kind| address.starts_with(kind));
-    // The schemes `grpc+unix:` and `grpc+file:` have no slashes.
-    let has_scheme = |address: &str| address.contains("://") || address.starts_with("grpc+");
-    let with_scheme = |address: String| match has_scheme(&address) {
-        _ if is_resolved(&address) => format!("grpc+{address}"),
-        true => address,
-        false => format!("{scheme}://{address}"),
+    let with_scheme = |address: String| {
+        if ["dns://", "etcd://", "file:", "unix:"].iter().any(|kind| address.starts_with(kind)) {
+            format!("grpc+{address}")
+        } else if address.contains("://") || address.starts_with("grpc+") {
+            address
+        } else {
+            format!("{scheme}://{address}")
+        }
     };
     ServerArguments { server: server.server.map(with_scheme), ..server }
 }
@@ -278,7 +279,7 @@ mod tests {
         for (given, address) in [
             ("10.0.0.7:50051", "grpc://10.0.0.7:50051"),
             ("grpcs://shop.example", "grpcs://shop.example"),
-            ("unix:/run/shop", "grpc://unix:/run/shop"),
+            ("unix:/run/shop", "grpc+unix:/run/shop"),
             ("grpc+unix:/run/shop", "grpc+unix:/run/shop"),
             ("file:/etc/shop", "grpc+file:/etc/shop"),
             ("grpc+file:/etc/shop", "grpc+file:/etc/shop"),
