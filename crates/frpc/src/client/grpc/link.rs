@@ -19,12 +19,15 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
-use tokio::time::{Sleep, sleep_until};
+use tokio::time::{Sleep, sleep_until, timeout};
 
 /// Byte stream to a gRPC server, for example over TCP or TLS.
 pub(super) trait Io: AsyncRead + AsyncWrite + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Send> Io for T {}
+
+/// How long the end of an ended connection is sent before its transport is dropped. Same as for native connections.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Keepalive: when to send a PING to a silent server, and when to consider it dead.
 #[derive(Clone, Copy, Debug)]
@@ -509,8 +512,8 @@ async fn drive(link: Arc<Link>, mut transport: Pin<Box<dyn Io>>, keepalive: Keep
     tracing::debug!(%error, "connection to a gRPC server ended");
     // Fail the calls with this error, because the guard would fail them with a general one.
     link.0.lock().end(&error);
-    // Wait until the server closes its direction. Its last frames are ignored.
-    let _ = poll_fn(|task| transport.as_mut().poll_shutdown(task)).await;
+    // Limit the time, because TLS first sends its pending output, which a dead server never accepts.
+    let _ = timeout(SHUTDOWN_TIMEOUT, poll_fn(|task| transport.as_mut().poll_shutdown(task))).await;
 }
 
 /// Guard that fails the calls of a connection when its driver is dropped, for example because the runtime shuts down.

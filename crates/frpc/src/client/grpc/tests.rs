@@ -14,8 +14,12 @@ use frisbee_http2::{Connection, ErrorCode, Event, StreamKey};
 use polyglot::{DecodeError, Decoder, EncodeError, Encoder, ProtobufCodec, Root};
 use std::collections::VecDeque;
 use std::future::pending;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
+use std::task::{Context, Poll};
+use tokio::io::{AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, DuplexStream};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
 const KEEPALIVE: Keepalive = Keepalive { interval: Duration::from_secs(5), timeout: Duration::from_secs(3) };
@@ -362,6 +366,33 @@ async fn remote_call_at_full_connection_is_not_repeated() {
     request.extensions_mut().insert(GrpcCaller(None));
     let status = channel.unary::<_, Empty>(&METHOD, request).await.expect_err("connection should be full");
     assert_eq!((status.code(), status.may_have_run()), (Code::ResourceExhausted, false), "{status}");
+}
+
+/// A writer that accepts all bytes, but never completes a shutdown, like TLS to a server that no longer reads.
+struct Unclosable(#[allow(dead_code, reason = "its drop is observed")] oneshot::Sender<()>);
+
+impl AsyncWrite for Unclosable {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Pending
+    }
+}
+
+/// Regression test: the task and the descriptor of such a connection were kept until the system gave the connection up.
+#[tokio::test(start_paused = true)]
+async fn transport_that_cannot_be_shut_down_is_dropped() {
+    let (transport, dropped) = oneshot::channel();
+    let transport = tokio::io::join(tokio::io::empty(), Unclosable(transport));
+    let opened = Link::open(Box::pin(transport), &Handle::current(), Arc::default(), KEEPALIVE).await;
+    opened.map(drop).expect_err("connection should end with its input");
+    timeout(SOON, dropped).await.expect("transport should be dropped in time").expect_err("transport sends nothing");
 }
 
 /// Regression test: streaming calls waited for a stream without any limit, and unary calls were reported as calls that
