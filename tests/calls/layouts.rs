@@ -117,6 +117,18 @@ async fn translated_request_obeys_body_limit() {
     client.buy(old_order("a")).await.unwrap();
 }
 
+#[tokio::test]
+async fn translated_reply_obeys_body_limit() {
+    let config = || Channel::builder().config(frisbee::Config::default().body_max(2048));
+    let address = serve_new().await;
+    let old = old::ShopClient::new(config().connect(address.clone()).await.unwrap());
+    let new = new::ShopClient::new(config().connect(address).await.unwrap());
+    let translated = old.upload(frpc::iter(vec![old_order("a"); 200])).await.unwrap_err();
+    let plain = new.upload(frpc::iter(vec![new_order("a"); 200])).await.unwrap_err();
+    assert_eq!((translated.code(), plain.code()), (Code::ResourceExhausted, Code::ResourceExhausted), "{translated}");
+    assert!(translated.message().contains("translated message exceeds the limit of 2048"), "{translated}");
+}
+
 /// Returns settings that make an end behave like a Go program of its version.
 fn compat() -> frisbee::Config {
     frisbee::Config::default().hello(false)

@@ -6,10 +6,12 @@ use crate::wire::compressed;
 use crate::wire::prefix::{self, Prefix, PrefixError, PrefixFields};
 use crate::wire::report::Report;
 use crate::wire::translation::{Scratch, Translation};
-use crate::{Response, Status};
+use crate::{Code, Response, Status};
 use bytes::{Buf, Bytes};
 use frisbee::{Connection, Header, Operation, Outbox, PacketId, PacketWriter, TooLong};
-use polyglot::{Bulk, CONTAINER_MEMORY_MAX, DecodeError, Decoder, EncodeError, Encoder, Form, Message, Nesting, Root};
+use polyglot::{
+    Bulk, CONTAINER_MEMORY_MAX, DecodeError, DecodeReason, Decoder, EncodeError, Encoder, Form, Message, Nesting, Root,
+};
 use std::borrow::Cow;
 
 /// Error text that ends one direction of a stream with a compat peer.
@@ -296,8 +298,12 @@ fn put_translated(
     }
     let (limit, start) = (packet.limit(), packet.buffer().len());
     if let Err(error) = translation.write(&own, packet.buffer(), limit) {
+        let code = match error.reason() {
+            DecodeReason::TranslationTooLong { .. } => Code::ResourceExhausted,
+            _ => Code::Internal,
+        };
         let text = format!("{} cannot be translated to the layout of the peer: {error}", message.name());
-        return Err(PutError::Failed(Status::internal(text)));
+        return Err(PutError::Failed(Status::new(code, text)));
     }
     if flags.has(Flags::COMPRESSED) {
         gather(packet.continued(), start, Vec::new(), flags);
