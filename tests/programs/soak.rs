@@ -2,7 +2,11 @@
 //!
 //! ```text
 //! cargo run --release -p frisbee-tests --bin soak -- --minutes 60
+//! cargo run --release -p frisbee-tests --bin soak -- --server 127.0.0.1:8000
 //! ```
+//!
+//! The second command loads the server of another process for a minute, which is `child serve`, perhaps of another
+//! version.
 //!
 //! The load consists of calls of all kinds, cancelled calls, short-lived clients, and peers that violate the protocol.
 //! Memory, descriptors and tasks are recorded every second. At the end, a regression line is computed for each of them,
@@ -48,19 +52,33 @@ impl Tally {
 
 #[tokio::main]
 async fn main() -> ExitCode {
+    let mut minutes = 1.0;
+    let mut other = None;
     let mut arguments = std::env::args().skip(1);
-    let minutes = match (arguments.next().as_deref(), arguments.next()) {
-        (None, _) => 1.0,
-        (Some("--minutes"), Some(minutes)) => minutes.parse().unwrap_or(1.0),
-        _ => {
-            eprintln!("usage: soak [--minutes N]");
+    while let Some(argument) = arguments.next() {
+        let value = arguments.next().unwrap_or_default();
+        let is_valid = match argument.as_str() {
+            "--minutes" => value.parse().map(|given| minutes = given).is_ok(),
+            "--server" => value.parse().map(|given| other = Some(given)).is_ok(),
+            _ => false,
+        };
+        if !is_valid {
+            eprintln!("usage: soak [--minutes N] [--server ADDRESS]");
             return ExitCode::FAILURE;
         }
+    }
+    let mut stats = None;
+    let address = match other {
+        Some(address) => address,
+        None => {
+            let server = Server::builder().add_service(InteropServer::new(Service)).bind("127.0.0.1:0").await;
+            let server = server.expect("loopback port should be free");
+            stats = Some(server.stats());
+            let address = server.local_addr();
+            tokio::spawn(server.serve());
+            address
+        }
     };
-    let server = Server::builder().add_service(InteropServer::new(Service)).bind("127.0.0.1:0").await;
-    let server = server.expect("loopback port should be free");
-    let (address, stats) = (server.local_addr(), server.stats());
-    tokio::spawn(server.serve());
     let tally = Arc::new(Tally::default());
     let mut load = JoinSet::new();
     for number in 0..4 {
@@ -76,7 +94,9 @@ async fn main() -> ExitCode {
     let [succeeded, failed, abandoned, hostile] =
         [&tally.succeeded, &tally.failed, &tally.abandoned, &tally.hostile].map(|count| count.load(Ordering::Relaxed));
     println!("{succeeded} calls succeeded, {failed} failed, {abandoned} were cancelled; {hostile} hostile connections");
-    println!("{stats:?}");
+    if let Some(stats) = stats {
+        println!("{stats:?}");
+    }
     let mut well = failed == 0 && succeeded > 0;
     for (index, (what, most)) in GROWTH_MAX.into_iter().enumerate() {
         let values: Vec<f64> = samples.iter().skip(samples.len() / 4).map(|sample| sample[index]).collect();
