@@ -115,7 +115,7 @@ def test_generator_runs_in_one_task() -> None:
             yield 1
             assert asyncio.current_task() is first
             try:
-                # Long enough for the next request to arrive. If the timeout expired at the `yield`, the call would fail.
+                # Long enough for the next request to arrive. If it expired at the `yield`, the call would fail.
                 async with asyncio.timeout(0.5):
                     yield 2
                     await asyncio.Event().wait()
