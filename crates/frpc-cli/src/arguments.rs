@@ -543,6 +543,23 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 }
 
 #[cfg(test)]
+impl ServerArguments {
+    /// Returns the default arguments with a server's address.
+    pub(crate) fn of(address: &str) -> Self {
+        Self {
+            server: Some(address.to_owned()),
+            tls: false,
+            cacert: None,
+            cert: None,
+            key: None,
+            server_name: None,
+            header: Header::New,
+            connect_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use clap::CommandFactory as _;

@@ -272,7 +272,6 @@ async fn mirror_health(forward: Forward, health: Health) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arguments::Header;
 
     #[test]
     fn grpc_scheme_is_added_once() {
@@ -284,17 +283,7 @@ mod tests {
             ("file:/etc/shop", "grpc+file:/etc/shop"),
             ("grpc+file:/etc/shop", "grpc+file:/etc/shop"),
         ] {
-            let server = ServerArguments {
-                server: Some(given.to_owned()),
-                tls: false,
-                cacert: None,
-                cert: None,
-                key: None,
-                server_name: None,
-                header: Header::New,
-                connect_timeout: Duration::from_secs(10),
-            };
-            assert_eq!(of_grpc(server).server.as_deref(), Some(address));
+            assert_eq!(of_grpc(ServerArguments::of(given)).server.as_deref(), Some(address));
         }
     }
 }

@@ -307,21 +307,11 @@ mod tests {
     async fn listener() -> (TcpListener, Target) {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback interface should have a free port");
         let address = listener.local_addr().expect("listener should have a local address").to_string();
-        (listener, target(address))
+        (listener, target(&address))
     }
 
-    fn target(address: String) -> Target {
-        let arguments = ServerArguments {
-            server: Some(address),
-            tls: false,
-            cacert: None,
-            cert: None,
-            key: None,
-            server_name: None,
-            header: Header::New,
-            connect_timeout: Duration::from_secs(10),
-        };
-        Target::new(&arguments).expect("server address should be valid")
+    fn target(address: &str) -> Target {
+        Target::new(&ServerArguments::of(address)).expect("server address should be valid")
     }
 
     #[cfg(target_os = "linux")]
@@ -336,7 +326,7 @@ mod tests {
         socket.bind(&path).expect("Unix socket should bind to an unused path");
         let listener = socket.listen(0).expect("bound Unix socket should listen");
         let _queued = UnixStream::connect(&path).await.expect("first client should fit into the backlog");
-        let target = target(format!("unix:{}", path.display()));
+        let target = target(&format!("unix:{}", path.display()));
         let mut dialling = std::pin::pin!(target.dial());
         let waits = poll_fn(|context| Poll::Ready(dialling.as_mut().poll(context).is_pending()));
         assert!(waits.await, "queue should have space in time");
