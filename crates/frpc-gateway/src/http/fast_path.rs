@@ -35,7 +35,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWrite as _};
 const OUTPUT_MAX: usize = 64 * 1024;
 
 /// Minimum size in bytes of a response body that is written separately instead of being copied behind its head.
-const PENALTY_MIN: usize = 16 * 1024;
+const SEPARATE_MIN: usize = 16 * 1024;
 
 /// Minimum free capacity in bytes for a read of a request body.
 const READ_LEAST: usize = 1024;
@@ -477,9 +477,9 @@ impl<'a> FastPath<'a> {
 
     /// Like [`write`](Self::write), but for a response that is already charged to memory.
     async fn put(&mut self, answer: &Answer, pass: Pass<'_>, is_last: bool) -> io::Result<()> {
-        let is_apart = answer.body.len() >= PENALTY_MIN;
-        written::put(&mut self.output, answer, ResponseOptions { pass, is_last, now: now() }, !is_apart);
-        if is_apart { self.flush(&answer.body).await } else { Ok(()) }
+        let is_separate = answer.body.len() >= SEPARATE_MIN;
+        written::put(&mut self.output, answer, ResponseOptions { pass, is_last, now: now() }, !is_separate);
+        if is_separate { self.flush(&answer.body).await } else { Ok(()) }
     }
 
     /// Writes the output buffer followed by `body`.
