@@ -116,7 +116,7 @@ fn replies<B: Message + 'static>(
     Ok(response)
 }
 
-/// Returns the time at which a timeout that begins now ends.
+/// Returns the deadline of a timeout that starts now.
 fn after(timeout: Option<Duration>) -> Option<Instant> {
     clock::now().checked_add(timeout?)
 }
@@ -132,7 +132,7 @@ fn invalid(error: impl std::fmt::Display) -> Status {
     Status::internal(format!("the reply is invalid: {error}"))
 }
 
-/// Sender without a message. Dropping it notifies the receiver that all requests of a stream have been sent.
+/// Sender that sends nothing. Dropping it notifies the receiver that all requests of a stream have been sent.
 type Sending = oneshot::Sender<Infallible>;
 
 /// Stream that encodes the messages of a request stream.
@@ -241,7 +241,12 @@ impl Channel {
         if limit.is_some_and(|limit| limit.is_zero()) {
             return Err(out_of_time());
         }
-        let call = GrpcCall::new(method, (deadline, after(limit)), extras.as_deref(), context::trace());
+        let call = GrpcCall::new(
+            method,
+            CallDeadlines { deadline, open_until: after(limit) },
+            extras.as_deref(),
+            context::trace(),
+        );
         let mut reply = pin!(self.in_runtime(async {
             let link = self.grpc_link(method, call.open_until).await?;
             links(&link)?.call_single(&call, requests).await.map_err(|(status, _)| status)
@@ -279,7 +284,7 @@ impl Channel {
         let (deadline, open_until) = (after(timeout), after(self.options(timeout).timeout));
         let opening = self.inner.runtime.spawn(async move {
             let link = channel.grpc_link(method, open_until).await?;
-            let call = GrpcCall::new(method, (deadline, open_until), extras.as_deref(), trace);
+            let call = GrpcCall::new(method, CallDeadlines { deadline, open_until }, extras.as_deref(), trace);
             let replies = links(&link)?.call(&call, requests).await.map_err(|(status, _)| status)?;
             Ok((replies, link))
         });
@@ -306,7 +311,7 @@ impl PendingCall<'_> {
         let requests = encode(message).map_err(|status| Failure::new(status, SentState::Never))?;
         let CallOptions { timeout, sends_timeout, .. } = self.options;
         let until = after(timeout);
-        let deadlines = (until.filter(|_| sends_timeout), until);
+        let deadlines = CallDeadlines { deadline: until.filter(|_| sends_timeout), open_until: until };
         let call = GrpcCall::new(self.method, deadlines, self.extras, self.trace.copied());
         let mut timer = CallTimer::start(table);
         // Set the flag before sending, because the server may run the call even if it fails afterwards.
@@ -383,11 +388,17 @@ impl GrpcLinks {
     }
 }
 
+/// Deadline of a call, and the deadline for opening its stream.
+struct CallDeadlines {
+    deadline: Option<Instant>,
+    open_until: Option<Instant>,
+}
+
 impl<'a> GrpcCall<'a> {
-    /// Creates a call with its deadline and the deadline for opening its stream.
+    /// Creates a call. The server receives `deadline` as the remaining time. Opening the stream fails at `open_until`.
     fn new(
         method: &Method,
-        (deadline, open_until): (Option<Instant>, Option<Instant>),
+        CallDeadlines { deadline, open_until }: CallDeadlines,
         extras: Option<&'a Extras>,
         trace: Option<crate::observe::TraceContext>,
     ) -> Self {
