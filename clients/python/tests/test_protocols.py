@@ -395,7 +395,7 @@ def test_json_names_take_precedence_over_names_of_other_fields() -> None:
     native = NativeServer("127.0.0.1:0", functions, _report, settings, None)
     assert connect(native.address, "Echo", {"second": "a", "first": "b"}) == {"second": "a", "first": "b"}
     assert connect(native.address, "Echo", {"first": "b"}) == {"first": "b"}
-    # Keys of maps are numbers of JSON, as in Rust.
+    # Map keys are parsed as JSON numbers, as in Rust.
     assert connect(native.address, "Echo", {"flags": {"1e1": True}}) == {"flags": {"10": True}}
     assert connect(native.address, "Echo", {"flags": {"+1": True}})[0] == 400
     assert received == [("a", "b", {}), ("", "b", {}), ("", "", {10: True})]

@@ -152,7 +152,7 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
       if (operation !== Op.Stream || !stream) return;
       if (!body.length) {
         // The server closed the stream. If it did not end its direction before, messages may be missing. Otherwise, the
-        // reset only ends the direction of the link, whose further packets would open another stream.
+        // reset only stops the sender of this end, whose further packets would open another stream.
         if (stream.isReceiving || stream.isSending) stream.queued.push([Op.End, failure(Is.UNAVAILABLE, "the server closed the stream before its end")]);
         stream.isSending = stream.isReceiving = false;
       } else if (!stream.isReceiving) return;

@@ -318,11 +318,11 @@ test("call whose timeout has passed runs no handler", () => {
   let running = 0;
   return connected(
     async (_, receive, sent) => {
-      // The item 1 of the prefix is the timeout.
+      // Item 1 of the prefix is the timeout.
       receive(frame(0x8001, ask.operation, [16, 3, 1, 1, 0, ...encode(ask.request, {})]));
       await until("it is answered", () => sent.some((packet) => packet.readUInt16BE(4) === ask.operation));
       const [answer] = sent.filter((packet) => packet.readUInt16BE(4) === ask.operation) as [Buffer];
-      // The items 3 and 5 of the prefix are the code and the statement that the call has not run.
+      // Item 3 of the prefix is the status code, and item 5 states that the call has not run.
       assert.deepEqual([...answer.subarray(10, 17)], [16, 5, 3, 1, Code.DEADLINE_EXCEEDED, 5, 0]);
       assert.equal(running, 0);
     },

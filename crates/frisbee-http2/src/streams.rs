@@ -13,8 +13,8 @@ use bytes::Bytes;
 use std::collections::VecDeque;
 
 /// Maximum number of remembered ids of streams that this end has reset. The peer may have sent frames for these
-/// streams. A client that sends frames for older ones is disconnected. A server is not, because it determines the number
-/// of streams, so a client may cancel any number of calls at once.
+/// streams. A client that sends frames for older ones is disconnected. A server is not, because it sets the limit for
+/// streams, and the client may reset all of them at once.
 const RESETS_MAX: usize = 256;
 
 /// Stream id that marks a slot as unused.

@@ -358,11 +358,11 @@ impl Fanout {
         }
     }
 
-    /// Delivers messages for queue groups after subscriptions have changed. Messages for members that have left go to
-    /// other members of their groups.
+    /// Delivers messages for queue groups after subscriptions have changed. If the selected member has left its group,
+    /// selects another one.
     #[cold]
     fn redirect(&mut self, mut directed: Vec<GroupMessage>, broker: &BrokerShared, from: &impl Source) {
-        // Hold the lock until the messages are queued, so that no other member leaves in between.
+        // Hold the lock until the messages are queued. Otherwise, a newly selected member could leave before that.
         let subscriptions = broker.subscriptions.read();
         let routes: BTreeSet<_> = directed.iter().map(|message| message.group.0).collect();
         for route in routes {
@@ -472,7 +472,7 @@ fn deliver_runs(runs: &[RouteBatch], routes: &[Route], broker: &BrokerShared, fr
 }
 
 /// Adds messages for queue groups to the queues of the selected members. If `is_current` returns false while a queue is
-/// locked, its messages are moved to `late` instead.
+/// locked, appends the messages for this queue to `late` instead.
 fn deliver_directed(
     mut directed: Vec<GroupMessage>,
     broker: &BrokerShared,

@@ -250,17 +250,17 @@ impl Subscriber {
         }
     }
 
-    /// Waits for publishers that are appending to the queue. Later ones see the new version of the subscriptions, which
-    /// the caller has changed.
+    /// Waits until no publisher is appending to the queue. Publishers that append later see the change of subscriptions
+    /// that the caller has made.
     pub(super) fn wait_for_publishers(&self) {
         drop(self.queue.lock());
     }
 
     /// Replies to a SYNC request. The reply follows all queued messages, because a client that has ended a subscription
-    /// expects none after the reply.
+    /// expects no messages of it after the reply.
     pub(super) fn answer_sync(&self, id: PacketId, outbox: &mut Outbox) {
         let operation = self.operations.of(Kind::Sync);
-        // The flag is set while packets are queued. A publisher sets it after it has added them.
+        // The flag is set while packets are queued.
         if !self.scheduled.load(Ordering::Acquire) {
             return put(outbox, id, operation, &[]);
         }

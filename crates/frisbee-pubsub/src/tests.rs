@@ -278,7 +278,8 @@ fn slow_subscriber_loses_oldest_messages_with_count() {
     assert_eq!(broker.waiting(), 0);
 }
 
-/// Regression test: the reply to SYNC overtook queued messages, which a drained subscription then lost.
+/// Regression test: the reply to SYNC was sent before queued messages. `Subscription::drain` stops receiving at this
+/// reply, so these messages were lost.
 #[test]
 fn sync_reply_follows_queued_messages() {
     for (queue_max, arrives) in [(16 << 20, 100), (100_000, 9)] {

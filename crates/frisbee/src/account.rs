@@ -158,7 +158,7 @@ impl Budget {
         self.release_by(0, count);
     }
 
-    /// Releases `count` bytes that the caller with the number `caller` held, or 0 if no caller did.
+    /// Releases `count` bytes. `caller` is the number of the caller that held them, or 0 if there is none.
     fn release_by(&self, caller: usize, count: usize) {
         // Add to `free` before calling `wake_waiters`: its fence orders the addition before its load of the waiter
         // count. Otherwise, a task that joins the queue concurrently could miss both the memory and the wake-up.

@@ -62,7 +62,7 @@ pub fn memory_pool() -> &'static dyn MemoryPool {
     &POOL
 }
 
-/// Copies bytes to reference-counted memory, for sharing between connections.
+/// Copies bytes into reference-counted memory that several connections can share.
 ///
 /// The memory of a long copy comes from a pool and returns to it when the last reference is dropped. The pool keeps at
 /// most 32 MiB. It frees buffers that have been unused for 10 s, but checks for them only while frisbee connections are

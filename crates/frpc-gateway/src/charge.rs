@@ -29,8 +29,8 @@ pub(crate) fn check_growth(context: &AdapterContext, before: usize, bytes: usize
     Err(overloaded())
 }
 
-/// Number of bytes that a connection of a protocol is charged while it is idle, in addition to the 4 KiB that every
-/// connection is charged. The test `idle_connections_are_charged` compares it with the allocated memory.
+/// Number of bytes charged for an idle connection of a protocol, in addition to the 4 KiB charged for every connection.
+/// The test `idle_connections_are_charged` compares it with the allocated memory.
 #[derive(Clone, Copy)]
 pub(crate) struct IdleMemory(usize);
 

@@ -130,7 +130,8 @@ impl Connection {
         Ok(Target::New)
     }
 
-    /// Returns whether frames for a stream without a slot may have crossed a reset by this end.
+    /// Returns whether this end may have reset a stream that has no slot. The peer may have sent frames before it received
+    /// the reset.
     fn may_have_been_reset(&self, id: u32) -> bool {
         self.streams.was_reset(id) || self.role == Role::Client && self.streams.may_be_forgotten(id)
     }

@@ -268,8 +268,8 @@ fn released_memory_wakes_one_waiter_per_caller() {
     assert_eq!(budget.charged(), 0);
 }
 
-/// Regression test: a release checked only a few waiting callers. While others could not proceed, it did not wake a task
-/// of the caller that had released the memory.
+/// Regression test: a release checked at most 16 waiting callers. If none of them had room, no waiting task of the caller
+/// that had released the memory was woken.
 #[test]
 fn released_memory_wakes_own_caller_behind_others() {
     let budget = budget(64 * MIB);

@@ -46,12 +46,13 @@ impl Waiters {
 }
 
 impl WaiterQueue {
-    /// Removes the first waiting task of each caller that may reserve memory now: first of the caller `own`, and then in
-    /// round-robin order. Returns the wakers of these tasks.
+    /// Removes the first waiting task of each caller that may reserve memory now, starting with the caller `own` and
+    /// then in round-robin order. Returns the wakers of these tasks.
     fn take_ready(&mut self, own: usize) -> Vec<Waker> {
         let (mut woken, mut from, start) = (Vec::new(), self.turn.saturating_add(1), self.turn);
         let mut has_wrapped = false;
-        // Check this caller in any case, because it may be the only one that may proceed: it holds less than before.
+        // Always check the releasing caller, which the limit below could leave out. It may be the only one with room,
+        // because it now holds less.
         let next = self.tasks.range((own, 0)..=(own, u64::MAX)).next();
         if let Some(key) = next.filter(|(_, task)| task.account.has_room(task.bytes)).map(|(key, _)| *key) {
             woken.extend(self.tasks.remove(&key).map(|task| task.waker));
@@ -82,7 +83,7 @@ impl WaiterQueue {
 impl Budget {
     /// Wakes waiting tasks of callers that may take memory now, at most one task per caller. A woken task wakes the
     /// next task of its caller after it has taken its memory. `own` is the number of the caller that has released memory
-    /// or left the queue, or 0.
+    /// or left the queue, or 0 if there is none.
     #[inline]
     pub(super) fn wake_waiters(&self, own: usize) {
         // Pairs with the fence in `poll_reserve`, which follows joining the queue. Either the task sees the released

@@ -71,7 +71,7 @@ async fn long_body_leaves_small_read_buffer() {
     let largest = Arc::<AtomicUsize>::default();
     let watched = Watched { io: there, largest: largest.clone() };
     tokio::spawn(async move { server.serve_connection(watched).await });
-    // The expectation makes the request leave the fast path.
+    // hyper serves requests with an expectation.
     let head = format!(
         "POST /greet.Greeter/Greet HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
          expect: 100-continue\r\ncontent-length: {BODY}\r\n\r\n"

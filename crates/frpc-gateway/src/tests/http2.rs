@@ -174,7 +174,7 @@ async fn short_bytes_do_not_keep_read_buffer() {
     let server = server.build().expect("server settings should be valid");
     for content_type in ["application/proto", "application/grpc+proto"] {
         let mut client = Http2::connect(dial(&server), 65_535).await;
-        // Wait for the SETTINGS of the server, so that the request arrives in a read of its own.
+        // Wait for the SETTINGS of the server, so that the request arrives in a separate read.
         client.frame().await.expect("connection should stay open");
         let message = Image { media_type: String::new(), data: vec![0; 100].into() }.encode_to_vec();
         let prefix = [0, 0, 0, 0, u8::try_from(message.len()).expect("message should be short")];
@@ -242,12 +242,13 @@ async fn long_metadata_fails_only_its_call() {
     waited.expect("call should not be affected by other calls");
 }
 
-/// RFC 9110, section 9.3.2: "the server MUST NOT send content in the response" to HEAD.
+/// RFC 9110, section 9.3.2: "The HEAD method is identical to GET except that the server MUST NOT send content in the
+/// response."
 #[tokio::test(start_paused = true)]
 async fn refusal_of_long_head_request_has_no_body() {
     let (_host, server) = Host::in_memory();
     let mut client = Http2::connect(dial(&server), 65_535).await;
-    // The method HEAD, and 101 fields from the static table.
+    // A HEAD request with one field more than permitted. 0x90 is an entry of the static table.
     let block = [&b"\x42\x04HEAD\x86\x84\x01\x09localhost"[..], &[0x90; 101]].concat();
     client.send(HEADERS, 5, 1, &block).await;
     assert_eq!(value(&fields(&mut client, &mut Decoder::new()).await, ":status"), Some("431"));

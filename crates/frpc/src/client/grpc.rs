@@ -606,7 +606,8 @@ impl Pool {
     fn remove_closing(&mut self) {
         let mut failed = None;
         self.links.retain(|link| {
-            // Reset the count once per connection, so that it grows while one connection works and others fail.
+            // Only the first reply on a connection resets the count. Otherwise, a working connection would keep it at zero
+            // while attempts to make further connections fail.
             if link.take_first_reply() {
                 self.failures = 0;
             }

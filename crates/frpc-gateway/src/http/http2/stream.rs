@@ -177,10 +177,10 @@ fn encode_trailers(fields: Option<&HeaderMap>, max: usize) -> Head {
     trailers
 }
 
-/// Error text for a response whose head or trailers exceed the size that the client accepts.
+/// Status message of a call whose response has longer header fields or trailers than the client accepts.
 pub(super) const TOO_LONG: &str = "the metadata of the response is longer than the client accepts";
 
-/// Returns the response to send instead of one whose head is longer than the client accepts.
+/// Returns the replacement for a response whose head is longer than the client accepts.
 #[cold]
 fn too_long(head: &Head) -> Response<Reply> {
     let status = Status::new(failed_code(head), TOO_LONG);
@@ -316,7 +316,7 @@ impl Driver<'_> {
         if is_over {
             self.streams.remove(key);
         } else if queued >= COPIED_MAX {
-            // The stream has used its turn and can be polled again after the other streams.
+            // The stream has used its turn. Poll it again after the other streams.
             self.ready.push_back(key);
         }
         self.charge_long(queued);

@@ -26,7 +26,7 @@ pub(super) trait Io: AsyncRead + AsyncWrite + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Send> Io for T {}
 
-/// How long the end of an ended connection is sent before its transport is dropped. Same as for native connections.
+/// Maximum time to shut down the transport of a connection that has ended. Same as for native connections.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Keepalive: when to send a PING to a silent server, and when to consider it dead.
@@ -89,7 +89,7 @@ struct LinkState {
     /// Whether the connection accepts no further calls and closes once the open calls have ended.
     is_closing: bool,
     has_replied: bool,
-    /// Whether the pool has taken note of the first reply.
+    /// Whether [`Link::take_first_reply`] has returned `true`.
     is_counted: bool,
     /// Reason given by the server for closing the connection. Included in the errors of failed calls.
     reason: Option<Arc<str>>,
@@ -145,7 +145,7 @@ impl LinkState {
         Some(reply)
     }
 
-    /// Returns the maximum number of streams, or the number of open ones if the server has reduced the maximum below it.
+    /// Returns the maximum number of streams, or the number of open ones if the server has lowered the maximum below that number.
     fn streams_max(&self) -> usize {
         self.http2.open_max().saturating_add(self.http2.stream_count())
     }

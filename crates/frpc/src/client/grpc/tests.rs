@@ -24,7 +24,7 @@ use tokio::time::{sleep, timeout};
 
 const KEEPALIVE: Keepalive = Keepalive { interval: Duration::from_secs(5), timeout: Duration::from_secs(3) };
 
-/// Limit for events that should occur at once, in paused time.
+/// Timeout for events that should occur without delay. The clock of these tests is paused.
 const SOON: Duration = Duration::from_secs(4);
 
 /// Returns a connector with these results. Further attempts never complete.
@@ -98,7 +98,9 @@ impl Server {
     async fn request(&mut self) -> StreamKey {
         timeout(SOON, async {
             loop {
-                while let Some(event) = self.http2.poll_event(&mut self.input, now()).expect("input should be valid") {
+                while let Some(event) =
+                    self.http2.poll_event(&mut self.input, now()).expect("client should send valid frames")
+                {
                     if let Event::Head { stream, .. } = event {
                         return stream;
                     }
@@ -111,10 +113,10 @@ impl Server {
             }
         })
         .await
-        .expect("request should arrive in time")
+        .expect("request should arrive within the timeout")
     }
 
-    /// Ends a call without a message.
+    /// Replies to a call with a head that ends the stream, without a message or status.
     async fn reply(&mut self, stream: StreamKey) {
         self.http2.send_head(stream, &Head::response(200), true).expect("stream should be open");
         self.flush().await;
@@ -385,7 +387,7 @@ impl AsyncWrite for Unclosable {
     }
 }
 
-/// Regression test: the task and the descriptor of such a connection were kept until the system gave the connection up.
+/// Regression test: the task and the descriptor of such a connection were kept until the operating system closed the connection.
 #[tokio::test(start_paused = true)]
 async fn transport_that_cannot_be_shut_down_is_dropped() {
     let (transport, dropped) = oneshot::channel();
