@@ -128,6 +128,68 @@ def test_generator_runs_in_one_task() -> None:
     run(main)
 
 
+def test_timeout_expires_while_its_generator_waits_at_a_yield() -> None:
+    """Regression test: the call failed if a timeout around a `yield` expired before the next message was requested."""
+
+    async def main() -> None:
+        server, expired = Server(), asyncio.Event()
+
+        @server
+        async def ends() -> AsyncIterator[bytes]:
+            try:
+                async with asyncio.timeout(0):
+                    while True:
+                        yield bytes(100_000)
+            except TimeoutError:
+                expired.set()
+
+        @server
+        async def continues() -> AsyncIterator[bytes]:
+            try:
+                async with asyncio.timeout(0):
+                    while True:
+                        yield bytes(100_000)
+            except TimeoutError:
+                expired.set()
+                yield b"end"
+
+        async with served(server) as client:
+            for call, last in ((client.continues, [b"end"]), (client.ends, [])):
+                expired.clear()
+                parts = call()
+                assert len(await anext(parts)) == 100_000
+                await expired.wait()
+                assert [part async for part in parts if len(part) < 100_000] == last
+
+    run(main)
+
+
+def test_messages_after_timeouts_are_limited() -> None:
+    async def main() -> None:
+        server, ended = Server(), asyncio.Event()
+
+        @server
+        async def insists() -> AsyncIterator[bytes]:
+            try:
+                while True:
+                    with contextlib.suppress(TimeoutError):
+                        async with asyncio.timeout(0):
+                            yield bytes(100_000)
+            finally:
+                ended.set()
+
+        async with served(server) as client:
+            parts = client.insists()
+            await anext(parts)
+            await ended.wait()
+            with pytest.raises(Status, match="the caller has not requested") as raised:
+                async for _ in parts:
+                    pass
+            assert raised.value.code is Code.RESOURCE_EXHAUSTED
+
+    run(main)
+
+
 def test_generator_is_resumed_when_its_next_message_is_requested() -> None:
     async def main() -> None:
         server = Server()

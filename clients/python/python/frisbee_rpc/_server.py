@@ -530,13 +530,31 @@ def _beginner(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -
     async def produce(generator: Any, completion: Completion, method: str) -> None:
         try:
             async for value in generator:
-                wanted = Reply(loop)
-                completion.send(value, wanted)
-                await wanted
+                while True:
+                    wanted = Reply(loop)
+                    completion.send(value, wanted)
+                    try:
+                        await wanted
+                        break
+                    except CancelledError as error:
+                        value = await cancel(generator, error)
+        except StopAsyncIteration:
+            pass  # The generator has ended after a cancellation.
         except BaseException:
             # A generator that has raised the exception itself is closed already.
             await close(generator, method)
             raise
+
+    async def cancel(generator: Any, error: CancelledError) -> Any:
+        """Raises a cancellation of the task at the ``yield`` of the generator, because a timeout around it may be the
+        cause. Returns the next value of a generator that handles the cancellation."""
+        athrow = getattr(generator, "athrow", None)
+        if athrow is None:
+            raise error
+        value = await athrow(error)
+        if (task := current_task()) is not None and task.cancelling():
+            raise error  # The generator has ignored the cancellation.
+        return value
 
     async def close(generator: Any, method: str) -> None:
         try:

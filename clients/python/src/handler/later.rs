@@ -12,10 +12,15 @@ use parking_lot::Mutex;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+
+/// Messages that a generator may send before the call requests them. It sends one with each cancellation of its task that
+/// it handles, so that without a limit, a caller that reads nothing could make it fill the memory.
+const EARLY_MESSAGES: usize = 16;
 
 /// The outcome of a function, or the next message of an asynchronous generator, where `None` is its end.
 type Outcome = Result<Option<Payload>, Status>;
@@ -26,8 +31,8 @@ struct Shared(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// Outcome that the call has not taken yet.
-    outcome: Option<Outcome>,
+    /// Outcomes that the call has not taken yet: more than one if a generator went on after its task was cancelled.
+    outcomes: VecDeque<Outcome>,
     /// Waker of the call, which waits for an outcome.
     waker: Option<Waker>,
     /// Future that a generator awaits after each message, until the call requests the next one.
@@ -49,7 +54,7 @@ impl Shared {
             return false;
         }
         state.is_complete = wanted.is_none();
-        state.outcome = Some(outcome);
+        state.outcomes.push_back(outcome);
         state.wanted = wanted;
         let task = if state.is_complete { state.task.take() } else { None };
         let waker = state.waker.take();
@@ -65,7 +70,7 @@ impl Shared {
     /// Polls for an outcome. `sender` resumes a generator that waits until its next message is requested.
     fn poll(self: &Arc<Self>, sender: Option<&Sender>, context: &mut Context<'_>) -> Poll<Outcome> {
         let mut state = self.0.lock();
-        if let Some(outcome) = state.outcome.take() {
+        if let Some(outcome) = state.outcomes.pop_front() {
             return Poll::Ready(outcome);
         }
         state.waker = Some(context.waker().clone());
@@ -139,7 +144,12 @@ impl Completion {
     /// Sends a message of a generator. Completes `wanted` when the call requests the next one. Raises an exception if
     /// the call has ended, which may be due to the message.
     fn send(&self, py: Python<'_>, value: &Bound<'_, PyAny>, wanted: Py<Reply>) -> PyResult<()> {
+        let waiting = self.shared.0.lock().outcomes.len();
         let status = match self.function.reply(value, self.spoken.get()) {
+            Ok(_) if waiting > EARLY_MESSAGES => Status::resource_exhausted(format!(
+                "the caller has not requested {waiting} messages: a generator may handle at most {EARLY_MESSAGES} \
+                 cancellations in a row"
+            )),
             Ok(payload) => {
                 if self.shared.set(Ok(Some(payload)), Some(wanted)) {
                     return Ok(());
