@@ -45,13 +45,28 @@ pub struct MetricsExporter {
     /// Names of the metrics with a registered description. Some metrics appear later, such as the metrics of a
     /// channel's servers.
     described: HashSet<&'static str>,
+    /// Gauges of the last export, by name and labels.
+    gauges: HashSet<(&'static str, Labels)>,
+}
+
+/// Label names and values of a metric.
+type Labels = Vec<(&'static str, String)>;
+
+fn to_labels(labels: &Labels) -> Vec<Label> {
+    labels.iter().map(|(name, value)| Label::new(*name, value.clone())).collect()
 }
 
 impl MetricsExporter {
     /// Creates an exporter that reports these counters.
     #[must_use]
     pub fn new(counters: &Counters) -> Self {
-        Self { counters: counters.clone(), stats: None, reported: HashMap::new(), described: HashSet::new() }
+        Self {
+            counters: counters.clone(),
+            stats: None,
+            reported: HashMap::new(),
+            described: HashSet::new(),
+            gauges: HashSet::new(),
+        }
     }
 
     /// Adds the connection metrics of a server to the export.
@@ -73,8 +88,9 @@ impl MetricsExporter {
         for calls in &snapshot.calls {
             self.record_durations(calls);
         }
+        let before = std::mem::take(&mut self.gauges);
         for figure in snapshot.figures(self.stats.as_ref()) {
-            let labels: Vec<_> = figure.labels.into_iter().map(|(name, value)| Label::new(name, value)).collect();
+            let labels = to_labels(&figure.labels);
             let (name, help) = (figure.name, SharedString::const_str(figure.help));
             let describes = self.described.insert(name);
             match figure.kind {
@@ -83,6 +99,7 @@ impl MetricsExporter {
                         describe_gauge!(name, help);
                     }
                     gauge!(name, labels).set(figure.value as f64);
+                    self.gauges.insert((name, figure.labels));
                 }
                 // All other metrics are counters, including sums.
                 _ => {
@@ -92,6 +109,10 @@ impl MetricsExporter {
                     counter!(name, labels).absolute(figure.value);
                 }
             }
+        }
+        // Reset the gauges of servers that are no longer used, because a recorder keeps the last value of a gauge.
+        for (name, labels) in before.difference(&self.gauges) {
+            gauge!(*name, to_labels(labels)).set(0.0);
         }
     }
 

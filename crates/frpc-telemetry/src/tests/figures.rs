@@ -174,3 +174,23 @@ fn success_revoked_after_record_counts_once() {
         |code| recorded.get(&format!("frpc_client_call_duration_seconds{{service=test.Test,method=One,code={code}}}"));
     assert_eq!((count("ok"), count("cancelled")), (Some(&1.0), Some(&1.0)), "{recorded:?}");
 }
+
+/// Regression test: the gauges of a server kept their last values after its channel had been dropped.
+#[tokio::test]
+async fn gauges_of_dropped_channel_become_zero() {
+    let server = Server::builder().bind("127.0.0.1:0").await.expect("server should bind to a free address");
+    let address = server.local_addr().to_string();
+    tokio::spawn(server.serve());
+    let counters = Counters::new();
+    let builder = Channel::builder().batch_observer(counters.clone());
+    let channel = builder.connect(address.as_str()).await.expect("server should accept the connection");
+    let (recorded, mut exporter) = (RecordedFigures::default(), MetricsExporter::new(&counters));
+    let mut connections = || {
+        with_local_recorder(&recorded, || exporter.record());
+        let key = format!("frpc_client_server_connections{{server={address}}}");
+        recorded.0.lock().unwrap().get(&key).copied()
+    };
+    assert_eq!(connections(), Some(1.0));
+    drop(channel);
+    assert_eq!(connections(), Some(0.0));
+}
