@@ -10,8 +10,8 @@ use crate::tensor::{DIMENSIONS_MAX, Tensor};
 /// Initial capacity of the list of parsed numbers.
 const FIRST: usize = 8;
 
-/// Doubles represent all integers up to this one exactly. It is 2^53.
-const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+/// No two integers below this one, 2^53, are rounded to the same double.
+const EXACT_END: f64 = 9_007_199_254_740_992.0;
 
 /// Numbers parsed from nested JSON lists, with their shape.
 pub(super) struct Lists {
@@ -291,7 +291,8 @@ fn float_of(word: u64, kind: Kind) -> Option<f64> {
     }
 }
 
-/// Converts a float to the integer with the same value, if there is one.
+/// Converts a float to the integer with the same value. Returns `None` if there is none, or if the float may have been
+/// rounded from another integer.
 fn exact(value: f64) -> Option<i64> {
-    (value.trunc() == value && value.abs() <= EXACT_MAX).then_some(value as i64)
+    (value.trunc() == value && value.abs() < EXACT_END).then_some(value as i64)
 }

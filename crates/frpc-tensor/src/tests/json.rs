@@ -99,6 +99,7 @@ fn nested_lists_become_elements_if_numbers_fit() {
         ("uint8", r#"["NaN"]"#),
         ("int64", "[9223372036854775808]"),
         ("int64", "[1e18]"),
+        ("int64", "[9007199254740993, 1.0]"),
         ("float32", "[1e39]"),
         ("float16", "[65520]"),
         ("bool", "[2]"),
