@@ -490,7 +490,10 @@ impl Shared {
         loop {
             // Rebuild the head after each wait, because it contains the remaining time.
             let head = self.head(call);
-            let mut changed = pin!(self.changes.calls.notified());
+            // A call of a remote caller waits only while a connection attempt is in progress. The end of a stream wakes
+            // a single call, which must be one that may use the stream, and a remote caller may have used up its share.
+            let changes = if caller.is_some() { &self.changes.links } else { &self.changes.calls };
+            let mut changed = pin!(changes.notified());
             // Register before checking the state, so that a change in between wakes this task.
             changed.as_mut().enable();
             let (dials, retry_at) = {
@@ -524,11 +527,18 @@ impl Shared {
                 (pool.dials, retry_at.filter(|_| may_dial))
             };
             // Connect when the pause ends, because no event may occur before the call's deadline.
-            match [retry_at, call.open_until].into_iter().flatten().min() {
-                Some(at) => drop(clock::timeout_at(&self.runtime, at, changed).await),
-                None => changed.await,
-            }
+            let is_woken = match [retry_at, call.open_until].into_iter().flatten().min() {
+                Some(at) => clock::timeout_at(&self.runtime, at, changed).await.is_ok(),
+                None => {
+                    changed.await;
+                    true
+                }
+            };
             if call.open_until.is_some_and(|until| now() >= until) {
+                // Pass on a wake-up that came just before the deadline, because the stream is still free.
+                if is_woken {
+                    changes.notify_one();
+                }
                 let text = format!("not sent: no connection to {} had room before the deadline", self.authority());
                 return Err(Status::deadline_exceeded(text).not_run());
             }

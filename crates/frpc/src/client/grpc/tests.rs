@@ -276,6 +276,55 @@ async fn refused_call_may_return_to_only_free_connection() {
     servers[0].request().await;
 }
 
+/// Regression test: a remote caller that had used up its share was woken instead of a call that could use the stream.
+#[tokio::test(start_paused = true)]
+async fn freed_stream_wakes_call_that_may_use_it() {
+    let (transport, mut server) = Server::new(2).await;
+    let links = client([Ok(transport)]);
+    let spawn_remote = || {
+        let links = links.clone();
+        AbortOnDrop(tokio::spawn(async move {
+            let metadata = Metadata::new();
+            let call = GrpcCall { caller: Some(GrpcCaller(None)), ..call(&metadata) };
+            links.call(&call, message()).await.map(drop)
+        }))
+    };
+    let _remote = spawn_remote();
+    server.request().await;
+    let _local = spawn_call(&links);
+    let stream = server.request().await;
+    let _over_share = spawn_remote();
+    sleep(Duration::from_secs(1)).await;
+    let _waiting = spawn_call(&links);
+    sleep(Duration::from_secs(1)).await;
+    server.reply(stream).await;
+    server.request().await;
+}
+
+/// Regression test: a call whose deadline passed just as it was woken kept another call from using the stream.
+#[tokio::test(start_paused = true)]
+async fn late_call_leaves_freed_stream_to_next_call() {
+    let (transport, mut server) = Server::new(1).await;
+    let links = client([Ok(transport)]);
+    let _first = spawn_call(&links);
+    let stream = server.request().await;
+    let late = links.clone();
+    let late = tokio::spawn(async move {
+        let metadata = Metadata::new();
+        let open_until = now().checked_add(Duration::from_secs(3));
+        late.call(&GrpcCall { open_until, ..call(&metadata) }, message()).await.map(drop)
+    });
+    sleep(Duration::from_secs(1)).await;
+    let _waiting = spawn_call(&links);
+    sleep(Duration::from_secs(1)).await;
+    server.reply(stream).await;
+    // Runs after the driver has woken the first waiting call, and before that call runs.
+    tokio::spawn(tokio::time::advance(Duration::from_secs(2))).await.expect("task should end");
+    let (status, _) = late.await.expect("task should end").expect_err("call should time out");
+    assert_eq!(status.code(), Code::DeadlineExceeded, "{status}");
+    server.request().await;
+}
+
 /// Regression test: a connector of a load-balanced gRPC server had no timeout, so the server was never dialled again.
 #[tokio::test(start_paused = true)]
 async fn stuck_grpc_connector_times_out() {
