@@ -290,6 +290,25 @@ async fn withheld_layout_refuses_calls_after_five_seconds() {
     assert_eq!((replied.id, &replied.body[..1]), (PacketId(4), &[0x08][..]), "{replied:?}");
 }
 
+/// Regression test: the timeout of one layout also ended the wait for layouts that were requested later.
+#[tokio::test(start_paused = true)]
+async fn layout_requested_later_has_its_own_timeout() {
+    let (soon, later) = (description("Soon"), description("Later"));
+    let mut raw = hostile(&[item("shop.Shop", &soon)]).await;
+    raw.write(&packet(2, 3, &soon)).await;
+    tokio::time::sleep(Duration::from_millis(4900)).await;
+    // Announce the service in another layout, with the operations 50 and 51.
+    let mut called = item("shop.Shop", &later);
+    let operation = called.len() - 2;
+    called[operation] = 50;
+    raw.write(&packet(3, 3, &called)).await;
+    raw.write(&packet(1, 50, &[0])).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    raw.write(&packet(2, 3, &later)).await;
+    let replied = reply(&mut raw).await.expect("the connection should stay open");
+    assert_eq!((replied.id, &replied.body[..1]), (PacketId(1), &[0x08][..]), "{replied:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn unusable_layout_refuses_calls_at_once() {
     let unknown = description("Missing");

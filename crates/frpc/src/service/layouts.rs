@@ -25,7 +25,7 @@ use polyglot::Form;
 use polyglot::layout::Fingerprint;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 /// Maximum time that calls are held until the peer has described its wire layout. The peer does so within one round
@@ -99,8 +99,8 @@ enum LayoutState {
     Absent,
     /// The message layouts are equal and only the operation numbers differ.
     Renumbered(&'static Layout),
-    /// The peer was asked to describe its layout. Calls are held until the description arrives.
-    Asked(&'static Layout),
+    /// The peer was asked at this time to describe its layout. Calls are held until the description arrives.
+    Asked(&'static Layout, Instant),
     /// The peer did not describe its layout before the timeout, so calls are rejected.
     Late(&'static Layout),
     Known(&'static Layout, Arc<ServicePlans>),
@@ -205,7 +205,7 @@ impl PeerLayouts {
                 None => LayoutState::Absent,
                 Some(own) => LayoutState::new(own, &theirs, Caller::Peer),
             };
-            if matches!(layout, LayoutState::Asked(_)) && !unknown.contains(&theirs.fingerprint) {
+            if matches!(layout, LayoutState::Asked(..)) && !unknown.contains(&theirs.fingerprint) {
                 unknown.push(theirs.fingerprint);
             }
             state.services.push(PeerService { theirs, caller: Caller::Peer, layout });
@@ -287,7 +287,7 @@ impl PeerLayouts {
             return;
         }
         let layout = LayoutState::new(own, &theirs, Caller::This);
-        let unknown = matches!(layout, LayoutState::Asked(_)).then_some(theirs.fingerprint);
+        let unknown = matches!(layout, LayoutState::Asked(..)).then_some(theirs.fingerprint);
         state.services.push(PeerService { theirs, caller: Caller::This, layout });
         drop(state);
         if let Some(unknown) = unknown {
@@ -361,6 +361,12 @@ impl PeerLayouts {
     pub(crate) fn hold(self: &Arc<Self>, call: HeldCall, connection: &Connection) {
         let cost = call.cost();
         let mut state = self.state.lock();
+        // The timeout may have passed on another thread since the caller looked up the method. Nothing would release
+        // the call then.
+        if !state.is_awaited(&call) {
+            drop(state);
+            return self.refuse_late(call, connection);
+        }
         let calls_max = connection.calls_max();
         if state.held_bytes + cost > HELD_MAX || state.held.len() >= calls_max || !connection.has_room(cost) {
             drop(state);
@@ -398,7 +404,7 @@ impl PeerLayouts {
         let mut charges = Vec::new();
         let mut is_requested = false;
         for service in state.services.iter_mut().filter(|service| service.theirs.fingerprint == fingerprint) {
-            let (LayoutState::Asked(own) | LayoutState::Late(own)) = service.layout else { continue };
+            let (LayoutState::Asked(own, _) | LayoutState::Late(own)) = service.layout else { continue };
             is_requested = true;
             let known = match refused {
                 Some(_) => Err("the peer has no description of it".to_owned()),
@@ -420,40 +426,56 @@ impl PeerLayouts {
             return None;
         }
         state.charges.append(&mut charges);
-        let waits = |state: &State, call: &HeldCall| {
-            let at = state.claims.binary_search_by_key(&call.operation(), |claim| claim.operation);
-            let service = at.ok().and_then(|at| state.services.get(usize::from(state.claims[at].service)));
-            service.is_some_and(|service| matches!(service.layout, LayoutState::Asked(_)))
-        };
-        let (held, released): (Vec<_>, _) =
-            std::mem::take(&mut state.held).into_iter().partition(|(call, _)| waits(&state, call));
-        state.held = held;
-        state.held_bytes = state.held.iter().map(|(call, _)| call.cost()).sum();
+        let released = state.release();
         // Release the lock before notifying, because woken callers lock the state.
         drop(state);
         self.changed.notify_waiters();
         Some(released.into_iter().map(|(call, _)| call).collect())
     }
 
-    /// Rejects all held calls, because the peer did not describe its layout before the timeout.
+    /// Rejects the calls that are held for layouts that the peer did not describe before the timeout.
     pub(crate) fn expire(&self, connection: &Connection) {
         let mut state = self.state.lock();
+        let now = clock::now();
         for service in &mut state.services {
-            if let LayoutState::Asked(own) = service.layout {
+            // Skip layouts that were requested later. They have their own timeout.
+            if let LayoutState::Asked(own, since) = service.layout
+                && now.saturating_duration_since(since) >= HELD_TIME
+            {
                 // Accept a late description, but do not hold further calls for it.
                 service.layout = LayoutState::Late(own);
             }
         }
-        let held = std::mem::take(&mut state.held);
-        state.held_bytes = 0;
-        // Release the lock first, because `find` takes it.
+        let released = state.release();
+        // Release the lock first, because `refuse_late` takes it.
         drop(state);
         self.changed.notify_waiters();
-        for (call, _charge) in held {
-            let found = self.find(call.operation());
-            let status = if let Some(PeerMethod::Refused(status)) = found { status } else { late("its service") };
-            call.refuse(connection, &status);
-        }
+        released.into_iter().for_each(|(call, _charge)| self.refuse_late(call, connection));
+    }
+
+    /// Rejects a call because the peer did not describe the layout before the timeout.
+    fn refuse_late(&self, call: HeldCall, connection: &Connection) {
+        let found = self.find(call.operation());
+        let status = if let Some(PeerMethod::Refused(status)) = found { status } else { late("its service") };
+        call.refuse(connection, &status);
+    }
+}
+
+impl State {
+    /// Returns whether the description that a call requires has neither arrived nor timed out.
+    fn is_awaited(&self, call: &HeldCall) -> bool {
+        let at = self.claims.binary_search_by_key(&call.operation(), |claim| claim.operation);
+        let service = at.ok().and_then(|at| self.services.get(usize::from(self.claims[at].service)));
+        service.is_some_and(|service| matches!(service.layout, LayoutState::Asked(..)))
+    }
+
+    /// Removes and returns the held calls that no longer wait for a description.
+    fn release(&mut self) -> Vec<(HeldCall, MemoryCharge)> {
+        let (held, released): (Vec<_>, _) =
+            std::mem::take(&mut self.held).into_iter().partition(|(call, _)| self.is_awaited(call));
+        self.held = held;
+        self.held_bytes = self.held.iter().map(|(call, _)| call.cost()).sum();
+        released
     }
 }
 
@@ -464,7 +486,7 @@ impl LayoutState {
         }
         match ServicePlans::cached(own, theirs.fingerprint, caller) {
             Some(plans) => Self::Known(own, plans),
-            None => Self::Asked(own),
+            None => Self::Asked(own, clock::now()),
         }
     }
 }
@@ -492,7 +514,7 @@ impl PeerService {
                 Some(operation) if own.operations.len() == self.theirs.operations.len() => Ok((*operation, None)),
                 _ => Err(self.other_methods()),
             },
-            LayoutState::Asked(_) => return None,
+            LayoutState::Asked(..) => return None,
             LayoutState::Late(own) => Err(late(own.service)),
             LayoutState::Known(own, plans) => plans.served(own, method),
             LayoutState::Failed(own, error) => Err(Status::failed_precondition(format!(
@@ -521,4 +543,31 @@ fn late(service: &str) -> Status {
     let seconds = HELD_TIME.as_secs();
     let text = format!("the peer did not send its layout of {service} within {seconds} s");
     Status::failed_precondition(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::layouts::tests::FIRST;
+    use frisbee::testing::DetachedConnection;
+    use tokio::runtime::Handle;
+
+    /// Regression test: such a call was held until the connection ended.
+    #[tokio::test(start_paused = true)]
+    async fn call_is_not_held_after_timeout() {
+        let detached = DetachedConnection::new(Handle::current(), 1 << 20);
+        let connection = detached.connection();
+        let layouts: Arc<PeerLayouts> = connection.attachments().get_or_insert();
+        let theirs = PeerLayout {
+            service: "shop.Orders".to_owned(),
+            fingerprint: Fingerprint::new([7; 16]),
+            operations: vec![10],
+        };
+        layouts.add_called(vec![theirs], |_| Some(&FIRST), |_| true, |_| false, connection);
+        assert!(matches!(layouts.find(10), Some(PeerMethod::Held)));
+        tokio::time::sleep(HELD_TIME + Duration::from_secs(1)).await;
+        let call = HeldCall::Unary(PacketId(1), Operation::FIRST_USER, Envelope::bare(Bytes::new()), None);
+        layouts.hold(call, connection);
+        assert!(!layouts.holds_calls());
+    }
 }
