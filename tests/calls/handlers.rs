@@ -7,6 +7,8 @@ use frisbee_tests::{Serving, interop, left_to_service, serve, serve_interop, ser
 use frpc::{
     Channel, Code, Policy, Request, RequestStream, Response, ResponseStream, Server, Status, Streaming, Workers,
 };
+use parking_lot::Mutex;
+use samples::greeter::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,6 +19,45 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 type Reply<T> = Result<Response<T>, Status>;
+
+/// Keeps the requests of a call for the test, and never replies.
+#[derive(Clone, Default)]
+struct Keeper(Arc<Mutex<Option<Streaming<Name>>>>, Arc<Notify>);
+
+impl Greeter for Keeper {
+    async fn greet(&self, _request: Request<Name>) -> Reply<Greeting> {
+        Err(Status::unimplemented("only GreetAll is implemented"))
+    }
+
+    async fn greet_all(&self, request: Request<Streaming<Name>>) -> Reply<ResponseStream<Greeting>> {
+        *self.0.lock() = Some(request.into_inner());
+        self.1.notify_one();
+        std::future::pending().await
+    }
+}
+
+/// Regression test: after another task had dropped the requests, the client could send no more than a window of them.
+#[tokio::test(start_paused = true)]
+async fn requests_dropped_by_other_task_are_discarded() {
+    let keeper = Keeper::default();
+    let builder = Server::builder().add_service(GreeterServer::new(keeper.clone()));
+    let acceptor = builder.build().expect("settings should be valid");
+    let (here, there) = frpc::memory();
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    let client = GreeterClient::new(Channel::connect_io(here).await.expect("in-memory connection should open"));
+    let all_sent = Arc::new(Notify::new());
+    let notify = all_sent.clone();
+    let names = (0..64).map(move |number| {
+        if number == 63 {
+            notify.notify_one();
+        }
+        Name { name: "x".repeat(16 * 1024) }
+    });
+    let _greetings = client.greet_all(frpc::iter(names)).await.expect("call should begin");
+    keeper.1.notified().await;
+    drop(keeper.0.lock().take());
+    tokio::time::timeout(Duration::from_secs(60), all_sent.notified()).await.expect("all requests should be sent");
+}
 
 /// Counts running handlers and blocks them until they are released.
 #[derive(Default)]

@@ -28,9 +28,9 @@ use polyglot::{Decoder, Message, Root};
 use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use tokio::time::{Instant, Sleep};
 
 /// A stream of messages that the peer sends.
@@ -98,6 +98,9 @@ pub(crate) struct SharedReceiver {
     pub(crate) back: Mutex<ReturnSlot>,
     /// Number of response messages that the handler has sent.
     pub(crate) sent: AtomicUsize,
+    /// Whether the task that serves the call is running and will look at `back` before it waits. If so, a handler that
+    /// drops the stream need not wake it. Relaxed, because the lock of `back` orders the accesses.
+    pub(crate) is_polling: AtomicBool,
 }
 
 #[derive(Default)]
@@ -497,7 +500,13 @@ impl<M> Streaming<M> {
             ReceiverEnd::Server(shared_receiver) => {
                 let mut back = shared_receiver.back.lock();
                 back.ended |= ended;
-                back.receiver = Some(receiver);
+                let receiver = back.receiver.insert(receiver);
+                // Wake the task that serves the call if the handler has moved the stream to another task.
+                let is_polling = shared_receiver.is_polling.load(Ordering::Relaxed);
+                let waiters = if is_polling { Vec::new() } else { receiver.take_waiters() };
+                // Release the lock first, because waking a task may run arbitrary code.
+                drop(back);
+                waiters.into_iter().for_each(Waker::wake);
             }
         }
     }

@@ -23,7 +23,7 @@ use guard::{Guard, StreamPlaces};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 /// gRPC status codes that this end sends when it resets a stream.
 pub(crate) const CANCELLED: u32 = 1;
@@ -480,6 +480,12 @@ impl StreamReceiver {
     /// Closes the stream, like [`Stream::close`].
     pub fn close(&self) {
         self.0.leave();
+    }
+
+    /// Removes the wakers of the tasks that wait for the end of the stream in [`StreamWaiter::poll_closed`], and
+    /// returns them. For passing the receiver to such a task, which the caller must then wake.
+    pub fn take_waiters(&self) -> Vec<Waker> {
+        self.0.shared.take_watchers()
     }
 }
 

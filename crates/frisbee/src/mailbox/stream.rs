@@ -439,6 +439,11 @@ impl StreamShared {
         Poll::Pending
     }
 
+    /// Removes the wakers of the tasks that wait for the end of the stream. The caller must wake them.
+    pub(crate) fn take_watchers(&self) -> Vec<Waker> {
+        self.inner.lock().watchers.take()
+    }
+
     /// Removes the wakers of a task that waits for credit under the number `credit`, or for the end of the stream under
     /// the number `end`.
     pub(crate) fn leave(&self, credit: u64, end: u64) {

@@ -191,6 +191,7 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
                 status()
             });
             let worked = poll_fn(|context| {
+                shared_receiver.is_polling.store(true, Ordering::Relaxed);
                 // Poll the handler before the deadline, so that a result that is ready is not replaced by a timeout.
                 if let Poll::Ready(worked) = work.as_mut().poll(context) {
                     return Poll::Ready(Some(worked));
@@ -198,11 +199,15 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
                 if let Poll::Ready(status) = over.as_mut().poll(context) {
                     return Poll::Ready(Some(Ok(Err(status))));
                 }
+                // Register this task before looking for the receiver, so that another task that drops the stream
+                // afterwards wakes it.
+                let closed = waiter.poll_closed(context);
+                shared_receiver.is_polling.store(false, Ordering::Relaxed);
                 // Discard messages that the handler does not read, because they would fill the memory for streams.
                 if let Poll::Ready(Err(second_request)) = shared_receiver.poll_drain(context) {
                     return Poll::Ready(Some(Ok(Err(second_request))));
                 }
-                waiter.poll_closed(context).map(|()| None)
+                closed.map(|()| None)
             });
             worked.await
         };
@@ -233,10 +238,12 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
 
 /// Closes a stream once the client has ended its sending side, or after [`END_TIMEOUT`].
 async fn close(sender: &StreamSender, shared_receiver: &SharedReceiver) {
+    shared_receiver.is_polling.store(false, Ordering::Relaxed);
     let mut waiter = sender.waiter();
-    let ended = poll_fn(|context| match shared_receiver.poll_drain(context) {
-        Poll::Ready(_) => Poll::Ready(()),
-        Poll::Pending => waiter.poll_closed(context),
+    let ended = poll_fn(|context| {
+        // Register this task first, as above.
+        let closed = waiter.poll_closed(context);
+        if shared_receiver.poll_drain(context).is_ready() { Poll::Ready(()) } else { closed }
     });
     let _ = tokio::time::timeout(END_TIMEOUT, ended).await;
     if !sender.is_native() && shared_receiver.sent.load(Ordering::Relaxed) > CLOSED_AT_ONCE_MAX {
