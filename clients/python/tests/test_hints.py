@@ -240,6 +240,11 @@ def rich() -> Server:
         return point[1] + names["a"][0], point[0] + sizes[-1]
 
     @server
+    def nested(a: tuple[set[int], tuple[list[int], str]], b: dict[str, Literal["x", "y"]]) -> int:
+        assert isinstance(a[0], set) and isinstance(a[1][0], list)
+        return len(a[0]) + len(b)
+
+    @server
     def move(item: Item) -> Item:
         assert isinstance(item.place, Place) and isinstance(item.tags, frozenset)
         return item
@@ -261,6 +266,7 @@ def test_hints_of_enums_times_tuples_and_nested_lists_arrive() -> None:
         assert client.later(when, datetime.timedelta(days=-1, microseconds=-1)).microsecond == 999_998
         assert client.transposed([[1, 2], [3, 4]]) == [[1, 3], [2, 4]]
         assert client.pair((1, "b"), [2, 3], {"a": ["c"]}) == ("bc", 4)
+        assert client.nested(([1, 1], ([2], "c")), {"d": "x"}) == 2
         assert client.longest([datetime.timedelta(0), datetime.timedelta(hours=-1)], [1]) == datetime.timedelta(0)
         item = client.move(client._schemas.forms["rich.Item"](client._schemas.forms["rich.Place"](1.5, None), None, ["b"]))  # type: ignore[union-attr]
         assert (item.place.x, item.place.y, item.color, item.tags) == (1.5, 0.5, 1, ["b"])
@@ -273,6 +279,7 @@ def test_hints_of_enums_times_tuples_and_nested_lists_arrive() -> None:
         (lambda client: client.paint("GREEN", 0), "no value 'GREEN'|no value \"GREEN\""),
         (lambda client: client.paint("RED", 0, mode="c"), "mode: 'c' is none of 'a', 'b'"),
         (lambda client: client.longest([], [1, 3]), "modes: 3 is none of 1, 2"),
+        (lambda client: client.nested(([], ([], "")), {"d": "z"}), "b: 'z' is none of 'x', 'y'"),
         (lambda client: client.later(datetime.datetime(2000, 1, 1), datetime.timedelta()), "without a time zone"),
         (lambda client: client.pair((1,), [], {}), "a tuple of 2 values expected, not of 1"),
         (lambda client: client.pair(), "PairRequest: point is missing"),

@@ -390,8 +390,10 @@ class Builder:
         if origin in _DICTS or hint is dict:
             if len(arguments) != 2 or arguments[0] not in _KEYS:
                 raise TypeError(f"{what}: the keys of a dict are of the type str, int or bool")
-            value = self._shown(self._single(arguments[1], what))
-            return _Type("map", f"map<{_KEYS[arguments[0]]}, {value}>")
+            inner = _plain(arguments[1], what)
+            value = self._shown(self._single(inner, what))
+            convert = _each_of(typing.get_args(inner)) if typing.get_origin(inner) is typing.Literal else None
+            return _Type("map", f"map<{_KEYS[arguments[0]]}, {value}>", convert=convert)
         dtype = _dtype(hint)
         if dtype is not None:
             self.forms["frpc.Tensor"] = "tensor"
@@ -481,16 +483,19 @@ class Builder:
         """Returns the message that represents a tuple."""
         lines: list[str] = []
         words: list[str] = []
+        items = []
         for at, argument in enumerate(arguments, 1):
+            # The name of the message depends on its fields, so they are added without a name at first. They are removed
+            # at once, because the next argument may contain another tuple.
             self._field(lines, "", f"item{at}", argument, inspect.Parameter.empty, what)
-            given = self.fields.get(f"{self.full_name('')}.item{at}")
+            given = self.fields.pop(f"{self.full_name('')}.item{at}", None)
+            items.append(given)
             is_required = given is not None and given[0][0] == "required"
             words += [word for word in re.findall(r"\w+", lines[-1].partition(" item")[0]) if word != "optional" or not is_required]
         name = "TupleOf" + "".join(camel(word) for word in words)
-        parts = {f"{self.full_name('')}.item{at}": f"{self.full_name(name)}.item{at}" for at in range(1, len(lines) + 1)}
-        for old, new in parts.items():
-            if old in self.fields:
-                self.fields[new] = self.fields.pop(old)
+        for at, given in enumerate(items, 1):
+            if given is not None:
+                self.fields[f"{self.full_name(name)}.item{at}"] = given
         self._add_unnamed(name, "arguments", lines, arguments, what)
         return name
 
@@ -598,6 +603,12 @@ def _one_of(values: tuple[Any, ...]) -> Callable[[Any], Any]:
         return value
 
     return check
+
+
+def _each_of(values: tuple[Any, ...]) -> Callable[[Any], Any]:
+    """Returns a function that rejects dicts with values other than those of a ``Literal``."""
+    check = _one_of(values)
+    return lambda entries: {key: check(value) for key, value in entries.items()}
 
 
 def _is_image(hint: Any) -> bool:
