@@ -35,6 +35,9 @@ pub use ext::ConnectionExt;
 pub(crate) use lifetime::{Age, AgeLimit, Lifetime};
 pub use task::{AbortHandle, Task};
 
+/// Close reason of a connection after its router has panicked, which is a bug of the router.
+pub(crate) const PANICKED: &str = "the router panicked";
+
 /// Handle of a connection.
 ///
 /// Clones refer to the same connection. It stays open until either peer closes it. Dropping handles does not close it.

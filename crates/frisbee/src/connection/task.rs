@@ -1,6 +1,6 @@
 //! Handles for tasks of a connection, for example to reply to a call.
 
-use super::Connection;
+use super::{Connection, PANICKED};
 use crate::connection::ConnectionExt;
 use crate::executor::tasks::{AssignedJob, Call, Carrier, FinishedJob, Job, JobSlotId, JobStart, Placement};
 use crate::{Outbox, SendError};
@@ -74,19 +74,35 @@ impl Task {
     /// [`calls_max`](crate::rpc::ConnectionExt::calls_max) calls and may make its next call as soon as it receives the
     /// reply. The task should then complete, because the next call in its slot must wait for this.
     ///
+    /// If `write` panics, the connection is closed, because the peer would wait for the reply.
+    ///
     /// # Errors
     /// If the connection has ended.
     pub fn answer(mut self, write: impl FnOnce(&mut Outbox)) -> Result<(), SendError> {
         let Self { connection, slot, has_call, .. } = &mut self;
+        let connection = &*connection;
         let work = &connection.0.work;
-        connection.send_now(|outbox| {
+        let guard = CloseOnPanic(connection);
+        let sent = connection.send_now(|outbox| {
             let ended = slot.take().map_or_else(FinishedJob::default, |slot| work.end(slot));
             // If the call is no longer in the slot, it was cancelled, and the canceller has replied. A second reply
             // must not be sent.
             if ended.had_call || !*has_call {
                 write(outbox);
             }
-        })
+        });
+        std::mem::forget(guard);
+        sent
+    }
+}
+
+/// Guard that closes the connection if writing a reply panics, like a panic on the driver of the connection. Otherwise,
+/// the caller would wait for the reply until its timeout.
+struct CloseOnPanic<'a>(&'a Connection);
+
+impl Drop for CloseOnPanic<'_> {
+    fn drop(&mut self) {
+        self.0.abort_for(PANICKED);
     }
 }
 
@@ -133,5 +149,28 @@ impl Drop for Task {
             // Notify the driver, because a graceful close waits until no job is running.
             shared.mailbox.notify();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CloseReason;
+    use crate::testing::DetachedConnection;
+    use tokio::runtime::Handle;
+
+    /// Regression test: the caller received no reply, and the connection stayed open.
+    #[tokio::test]
+    async fn panic_while_writing_reply_closes_connection() {
+        let detached = DetachedConnection::new(Handle::current(), 1 << 20);
+        let connection = detached.connection();
+        let spawned = connection.spawn_call(None, 0, Placement::Runtime, |task| {
+            Box::pin(async move { drop(task.answer(|_| panic!("the reply cannot be encoded"))) })
+        });
+        assert!(spawned);
+        while connection.0.work.len() > 0 {
+            tokio::task::yield_now().await;
+        }
+        assert!(matches!(detached.closing(), Some(CloseReason::Router(text)) if *text == *PANICKED));
     }
 }

@@ -14,7 +14,7 @@ use crate::account::{Output, Traffic};
 use crate::clock::now as clock;
 use crate::connection::ConnectionExt;
 use crate::connection::blocked::note_panic;
-use crate::connection::{Age, Connection};
+use crate::connection::{Age, Connection, PANICKED};
 use crate::executor::tasks::Home;
 use crate::executor::workers::watchdog::Blocked;
 use crate::log_limit::LineLimit;
@@ -132,9 +132,6 @@ fn log_panic(connection: &Connection) {
         tracing::error!(target: "frisbee::connection", ?peer, suppressed, "a router panicked; its connection is closed");
     }
 }
-
-/// Close reason of a connection after its router has panicked, which is a bug of the router.
-const PANICKED: &str = "the router panicked";
 
 impl<R: Router> Engine<R> {
     pub(crate) fn new(mut core: frisbee_core::Connection, router: Arc<R>, handle: Connection) -> Self {
