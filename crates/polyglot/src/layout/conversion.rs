@@ -22,15 +22,14 @@ pub(super) enum Conversion {
     BytesToString,
     /// Converts a string to bytes, which never fails.
     StringToBytes,
-    /// Translates a message. Contains the type indexes of the writer's and the reader's message. Later, the second one
-    /// is replaced by the index of the pair of both types.
-    Message(u32, u32),
+    /// Translates a message. Contains the type index of the reader's message, in edges the index of the pair of both
+    /// types, and in operations the block of the pair.
+    Message(u32),
 }
 
 /// Encoding of a number. Protobuf allows a field's type to change between types that share an encoding as a varint or
 /// as a bit pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
 pub(super) enum Number {
     Bool,
     I32,
@@ -83,7 +82,7 @@ fn group(of: Type) -> u8 {
 /// Returns the conversion between two types, or `None` if they are incompatible.
 pub(super) fn conversion(from: Type, to: Type) -> Option<Conversion> {
     match (from, to) {
-        (Type::Message(from), Type::Message(to)) => Some(Conversion::Message(from, to)),
+        (Type::Message(_), Type::Message(to)) => Some(Conversion::Message(to)),
         (Type::Enum(from), Type::Enum(to)) => Some(Conversion::Enum(from as u16, to as u16)), // Below `TYPES_MAX`.
         (Type::Bytes, Type::String) => Some(Conversion::BytesToString),
         (Type::String, Type::Bytes) => Some(Conversion::StringToBytes),

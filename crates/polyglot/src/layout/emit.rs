@@ -1,9 +1,9 @@
 //! Code generation for translation programs. Emits the operations for each type of the writer, and for each pair of
 //! types.
 
-use super::conversion::{Conversion, Number};
+use super::conversion::Conversion;
 use super::description::{Field, Type};
-use super::plan::{Change, Container, Edge, Entries, How, Member, Op, Order, OrderPlace, Pair, Program, Target};
+use super::plan::{Change, Container, Edge, Entries, Member, Op, Order, OrderPlace, Pair, Program, Target};
 use super::side::{Item, Place, Side};
 
 pub(super) struct Emitter<'a> {
@@ -267,21 +267,19 @@ impl Emitter<'_> {
                 self.push(Op::Fill { length, at: at as u32 });
             }
             Change::List(conversion) => {
-                let (how, arg) = self.how(conversion);
                 let kind = slot.fields.first().map_or(crate::Kind::Nil, |field| field.of.kind());
-                self.push(Op::List { how, kind, arg });
+                self.push(Op::List { conversion: self.compiled(conversion), kind });
             }
             Change::Single(conversion) => {
-                let (how, arg) = self.how(conversion);
-                let member = edge.into;
-                let is_message = matches!(conversion, Conversion::Message(..));
+                let (conversion, member) = (self.compiled(conversion), edge.into);
+                let is_message = matches!(conversion, Conversion::Message(_));
                 let has_presence = slot.place == Place::Optional && self.to.form == crate::Form::Extended;
                 let op = match item.place {
                     Place::Implicit if is_contested || has_presence || member > 0 => {
-                        Op::NonDefault { how, member, arg }
+                        Op::NonDefault { conversion, member }
                     }
-                    Place::Optional if is_contested || !is_message || member > 0 => Op::Present { how, member, arg },
-                    _ => return self.push(Op::Value { how, member, arg }),
+                    Place::Optional if is_contested || !is_message || member > 0 => Op::Present { conversion, member },
+                    _ => return self.push(Op::Value { conversion, member }),
                 };
                 self.push(op);
                 self.push_else(output);
@@ -294,9 +292,8 @@ impl Emitter<'_> {
         for (field, member) in item.fields.iter().zip(1..) {
             let target = edges.iter().find(|edge| edge.member == member).and_then(|edge| {
                 let Change::Single(conversion) = edge.change else { return None };
-                let (how, arg) = self.how(conversion);
                 let segment = matches!(output, Output::Segment { .. }).then_some((edge.slot as u16, edge.number));
-                Some(Target { how, arg, member: edge.into, segment })
+                Some(Target { conversion: self.compiled(conversion), member: edge.into, segment })
             });
             members.push(Member { tree: message_of(field), target });
         }
@@ -329,27 +326,11 @@ impl Emitter<'_> {
         self.from.nodes.len().wrapping_add(pair as usize) as u32 // Both numbers are below 2^16.
     }
 
-    fn how(&self, conversion: Conversion) -> (How, u32) {
-        let pack = |high: u16, low: u16| u32::from(high) << 16 | u32::from(low);
-        match conversion {
-            Conversion::Copy => (How::Copy, 0),
-            Conversion::Number(from, to) => (How::Number, pack(from as u16, to as u16)),
-            Conversion::Enum(from, to) => (How::Enum, pack(from, to)),
-            Conversion::EnumToNumber(from, to) => (How::EnumToNumber, pack(from, to as u16)),
-            Conversion::NumberToEnum(from, to) => (How::NumberToEnum, pack(from as u16, to)),
-            Conversion::BytesToString => (How::BytesToString, 0),
-            Conversion::StringToBytes => (How::StringToBytes, 0),
-            Conversion::Message(node, pair) if self.is_same(pair) => (How::Tree, node),
-            Conversion::Message(_, pair) => (How::Message, self.block_of(pair)),
-        }
-    }
-}
-
-impl Number {
-    /// Decodes the encoding of a number from the lower half of an operation's argument.
-    pub(super) fn of_half(half: u32) -> Self {
-        const ALL: [Number; 7] =
-            [Number::Bool, Number::I32, Number::I64, Number::U32, Number::U64, Number::Zigzag32, Number::Zigzag64];
-        ALL.get(half as usize & 0xffff).copied().unwrap_or(Number::Bool)
+    /// Returns a conversion with the block of a message in place of its pair. A message with the same encoding at both
+    /// peers is copied by the block of the writer's type.
+    fn compiled(&self, conversion: Conversion) -> Conversion {
+        let Conversion::Message(pair) = conversion else { return conversion };
+        let same = self.pairs.get(pair as usize).filter(|pair| pair.is_same);
+        Conversion::Message(same.map_or_else(|| self.block_of(pair), |pair| pair.from))
     }
 }

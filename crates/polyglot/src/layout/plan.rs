@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 /// Maximum total number of fields in all type pairs of a plan, counting the fields of both peers. A plan has about as
-/// many operations, of 8 bytes each.
+/// many operations, of 12 bytes each.
 const PARTS_MAX: usize = 65_536;
 
 /// A compiled translation of bodies from a writer's layout to a reader's layout.
@@ -130,31 +130,27 @@ pub(super) enum Op {
     },
     /// Converts a value and writes it. Writes the value as a member of a oneof unless `member` is 0.
     Value {
-        how: How,
+        conversion: Conversion,
         member: u16,
-        arg: u32,
     },
     /// Like `Value` if the value is present, and then skips the next operation. If the value is absent, executes the
     /// next operation instead.
     Present {
-        how: How,
+        conversion: Conversion,
         member: u16,
-        arg: u32,
     },
     /// Like `Value` if the value differs from its default, and then skips the next operation. Otherwise, executes the
     /// next operation instead.
     NonDefault {
-        how: How,
+        conversion: Conversion,
         member: u16,
-        arg: u32,
     },
     /// Translates a oneof. Executes the next operation instead if no member is set, or one that the reader's layout
     /// does not have.
     Oneof(u32),
     List {
-        how: How,
+        conversion: Conversion,
         kind: Kind,
-        arg: u32,
     },
     /// Translates a list or map to a list or map with elements of these `kinds`. A nil message in the list becomes a
     /// default entry, which the next operation writes.
@@ -173,7 +169,7 @@ pub(super) enum Op {
     Assemble(u32),
 }
 
-const _: () = assert!(size_of::<Op>() == 8, "operation should take a single word");
+const _: () = assert!(size_of::<Op>() == 12, "operation should be compact");
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Container {
@@ -189,22 +185,6 @@ pub(super) enum Entries {
     ListToMap,
 }
 
-/// Conversion that an operation applies to a value: a [`Conversion`] without its types, which are in the operation's
-/// argument.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum How {
-    Copy,
-    /// Copies a message unchanged. Finds its end with the block of operations for the writer's type.
-    Tree,
-    Number,
-    Enum,
-    EnumToNumber,
-    NumberToEnum,
-    BytesToString,
-    StringToBytes,
-    Message,
-}
-
 /// A member of the writer's oneof, and its translation if it is set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
@@ -215,8 +195,7 @@ pub(super) struct Member {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
-    pub(super) how: How,
-    pub(super) arg: u32,
+    pub(super) conversion: Conversion,
     pub(super) member: u16,
     /// Place and rank of the segment that is started for the member. `None` if the output has no segments.
     pub(super) segment: Option<(u16, u32)>,
@@ -268,11 +247,11 @@ impl Plan {
         // The encoding of a body is detected only during translation. A body is therefore used unchanged only if
         // neither encoding requires a translation.
         let found = found.into_iter().zip(flat_found).map(|(extended, flat)| {
-            let (extended, flat) = (extended?, flat?);
+            let ((extended, is_prefix), (flat, is_flat_prefix)) = (extended?, flat?);
             let is_plain = |op: &Op| matches!(op, Op::Copy(_) | Op::Skip(_) | Op::Fill { .. });
-            let is_plain = program.block(extended.block).iter().all(is_plain);
-            let root = Root { extended: extended.block, flat: flat.block, is_plain };
-            Ok((!extended.is_prefix || !flat.is_prefix).then_some(root))
+            let is_plain = program.block(extended).iter().all(is_plain);
+            let root = Root { extended, flat, is_plain };
+            Ok((!is_prefix || !is_flat_prefix).then_some(root))
         });
         let roots = roots.iter().copied().zip(found).collect();
         Ok(Self { extended: program, flat, roots })
@@ -461,11 +440,11 @@ impl Builder {
                 if is_single(from) != is_single(to) {
                     return Ok(None);
                 }
-                let conversion = match conversion(from.of, to.of) {
-                    Some(Conversion::Message(from, to)) => Conversion::Message(from, self.pair(from, to)?),
-                    Some(Conversion::Enum(from, to)) if self.is_same_enum(from, to) => Conversion::Copy,
-                    Some(conversion) => conversion,
-                    None => return Ok(None),
+                let conversion = match (from.of, conversion(from.of, to.of)) {
+                    (Type::Message(from), Some(Conversion::Message(to))) => Conversion::Message(self.pair(from, to)?),
+                    (_, Some(Conversion::Enum(from, to))) if self.is_same_enum(from, to) => Conversion::Copy,
+                    (_, Some(conversion)) => conversion,
+                    (_, None) => return Ok(None),
                 };
                 return Ok(Some(if is_single(from) { Change::Single(conversion) } else { Change::List(conversion) }));
             }
@@ -492,9 +471,9 @@ impl Builder {
         *self.same_enums.entry((from, to)).or_insert_with(is_same)
     }
 
-    /// Returns the block of operations that translates a root message. Fails with the first incompatible field in the
-    /// message or in one nested in it.
-    fn root(&self, root: (u32, u32)) -> Result<RootBlock, Refusal> {
+    /// Returns the block of operations that translates a root message, and whether the writer's bodies can be used
+    /// unchanged. Fails with the first incompatible field in the message or in one nested in it.
+    fn root(&self, root: (u32, u32)) -> Result<(u32, bool), Refusal> {
         let pair = self.index.get(&root).copied().unwrap_or_default();
         let mut is_seen = vec![false; self.pairs.len()];
         let mut open = vec![pair];
@@ -520,7 +499,7 @@ impl Builder {
                 && are_same_items(&self.from, &self.to, pair, known)
                 && pair.edges.iter().filter_map(Edge::pair).all(|pair| self.is_same(pair))
         });
-        Ok(RootBlock { block: self.from.nodes.len().wrapping_add(pair as usize) as u32, is_prefix })
+        Ok((self.from.nodes.len().wrapping_add(pair as usize) as u32, is_prefix))
     }
 
     fn is_same(&self, pair: u32) -> bool {
@@ -578,7 +557,7 @@ fn are_same_items(from: &Side, to: &Side, pair: &Pair, count: usize) -> bool {
 impl Edge {
     pub(super) fn pair(&self) -> Option<u32> {
         match self.change {
-            Change::Single(Conversion::Message(_, pair)) | Change::List(Conversion::Message(_, pair)) => Some(pair),
+            Change::Single(Conversion::Message(pair)) | Change::List(Conversion::Message(pair)) => Some(pair),
             Change::Entries(_, pair) => Some(pair),
             _ => None,
         }
@@ -587,7 +566,7 @@ impl Edge {
     /// Returns whether a field has the same encoding at writer and reader, on the assumption that a nested message
     /// does.
     pub(super) fn is_same(&self, item: &Item, slot: &Item, output: Form) -> bool {
-        let is_message = matches!(self.change, Change::Single(Conversion::Message(..)));
+        let is_message = matches!(self.change, Change::Single(Conversion::Message(_)));
         let is_same_place = match (item.place, slot.place) {
             (Place::Optional, Place::Optional) => is_message || output == Form::Extended,
             (Place::Implicit, Place::Implicit) | (Place::List, Place::List) => true,
@@ -599,16 +578,9 @@ impl Edge {
             && item.oneof.is_some() == slot.oneof.is_some()
             && match self.change {
                 Change::Single(change) | Change::List(change) => {
-                    matches!(change, Conversion::Copy | Conversion::Message(..))
+                    matches!(change, Conversion::Copy | Conversion::Message(_))
                 }
                 Change::Entries(change, _) => change == Entries::MapToMap,
             }
     }
-}
-
-/// The block of operations that translates a root message, and whether the writer's bodies can be used unchanged.
-#[derive(Clone)]
-struct RootBlock {
-    block: u32,
-    is_prefix: bool,
 }

@@ -6,8 +6,8 @@
 mod reorder;
 
 use self::reorder::Segment;
-use super::conversion::Number;
-use super::plan::{Entries, How, Indices, Op, Plan, Program, Root, Target};
+use super::conversion::{Conversion, Number};
+use super::plan::{Entries, Indices, Op, Plan, Program, Root, Target};
 use super::walk::skip_short;
 use crate::{DecodeError, DecodeReason, Form, Kind, Nesting, varint};
 
@@ -325,8 +325,8 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
     }
 
     /// Translates a message, which may be nil, by executing the operations of the given block.
-    #[inline(always)]
-    fn message(&mut self, block: u32) -> Result<()> {
+    #[inline]
+    pub(super) fn message(&mut self, block: u32) -> Result<()> {
         if self.enter()? {
             self.fields(block)?;
             self.levels = self.levels.wrapping_add(1); // Undoes the decrement in `enter`.
@@ -335,7 +335,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
     }
 
     /// Translates the fields of a message or of a map entry by executing the operations of the given block.
-    fn fields(&mut self, block: u32) -> Result<()> {
+    pub(super) fn fields(&mut self, block: u32) -> Result<()> {
         let base = self.segments.len();
         let mut ops = self.ops(block).iter();
         while let Some(op) = ops.next() {
@@ -350,24 +350,24 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
                     self.flush()?;
                     self.put_default(at, length)?;
                 }
-                Op::Value { how, member, arg } => self.member(how, member, arg)?,
-                Op::Present { how, member, arg } => {
+                Op::Value { conversion, member } => self.member(conversion, member)?,
+                Op::Present { conversion, member } => {
                     if let [0x00, rest @ ..] = self.rest {
                         self.flush()?;
                         self.rest = rest;
                         self.drop_run();
                     } else {
-                        self.member(how, member, arg)?;
+                        self.member(conversion, member)?;
                         ops.next();
                     }
                 }
-                Op::NonDefault { how, member, arg } => {
-                    if self.is_default(how, arg) {
+                Op::NonDefault { conversion, member } => {
+                    if self.is_default(conversion) {
                         self.flush()?;
                         self.value()?;
                         self.drop_run();
                     } else {
-                        self.member(how, member, arg)?;
+                        self.member(conversion, member)?;
                         ops.next();
                     }
                 }
@@ -376,7 +376,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
                         ops.next();
                     }
                 }
-                Op::List { how, kind, arg } => self.list(how, kind, arg)?,
+                Op::List { conversion, kind } => self.list(conversion, kind)?,
                 Op::Entries { change, kinds, block } => {
                     let nil = ops.next();
                     self.entries(change, kinds, block, nil)?;
@@ -424,7 +424,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
             self.drop_run();
             return Ok(false);
         };
-        let Some(Target { how, arg, member, segment }) = found.target else {
+        let Some(Target { conversion, member, segment }) = found.target else {
             self.rest = before;
             self.walk_oneof(table)?;
             self.counts.skipped = self.counts.skipped.wrapping_add(1);
@@ -435,48 +435,47 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         if let Some((place, rank)) = segment {
             self.segments.push(Segment { place, rank, start: self.out.len() });
         }
-        self.member(how, member, arg)?;
+        self.member(conversion, member)?;
         Ok(true)
     }
 
     /// Converts a value. If `member` is not 0, first writes the header of a oneof with this index of the set member.
     #[inline]
-    fn member(&mut self, how: How, member: u16, arg: u32) -> Result<()> {
+    fn member(&mut self, conversion: Conversion, member: u16) -> Result<()> {
         if member > 0 {
             self.flush()?;
             self.put_varint(Kind::Any, member.into())?;
         }
-        self.convert(how, arg)
+        self.convert(conversion)
     }
 
-    fn convert(&mut self, how: How, arg: u32) -> Result<()> {
-        match how {
-            How::Copy => return self.scalar(),
-            How::Tree => return self.walk_message(arg),
-            How::Message => return self.message(arg),
-            How::Number => {
-                let pattern = self.number(Number::of_half(arg >> 16))?;
-                self.put_number(Number::of_half(arg), pattern)?;
+    fn convert(&mut self, conversion: Conversion) -> Result<()> {
+        match conversion {
+            Conversion::Copy => return self.scalar(),
+            Conversion::Message(block) => return self.message(block),
+            Conversion::Number(from, to) => {
+                let pattern = self.number(from)?;
+                self.put_number(to, pattern)?;
             }
-            How::Enum => {
-                let number = self.enum_number(arg >> 16)?;
-                self.put_enum(arg, number)?;
+            Conversion::Enum(from, to) => {
+                let number = self.enum_number(from)?;
+                self.put_enum(to, number)?;
             }
-            How::EnumToNumber => {
-                let number = self.enum_number(arg >> 16)?;
-                self.put_number(Number::of_half(arg), i64::from(number).cast_unsigned())?;
+            Conversion::EnumToNumber(from, to) => {
+                let number = self.enum_number(from)?;
+                self.put_number(to, i64::from(number).cast_unsigned())?;
             }
-            How::NumberToEnum => {
-                let pattern = self.number(Number::of_half(arg >> 16))?;
-                self.put_enum(arg, pattern as i32)?;
+            Conversion::NumberToEnum(from, to) => {
+                let pattern = self.number(from)?;
+                self.put_enum(to, pattern as i32)?;
             }
-            How::BytesToString => {
+            Conversion::BytesToString => {
                 let content = self.sized(Kind::Bytes, Kind::String)?;
                 let text = simdutf8::basic::from_utf8(content);
                 text.map_err(|_| self.error(DecodeReason::Utf8))?;
                 return Ok(());
             }
-            How::StringToBytes => {
+            Conversion::StringToBytes => {
                 self.sized(Kind::String, Kind::Bytes)?;
                 return Ok(());
             }
@@ -541,12 +540,12 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
 
     /// Reads a value of the writer's enum and returns its number. A value may be encoded as an index or, if the
     /// writer's schema does not declare it, as a number.
-    fn enum_number(&mut self, of: u32) -> Result<i32> {
+    fn enum_number(&mut self, of: u16) -> Result<i32> {
         if self.rest.first() == Some(&Kind::I32.byte()) {
             return Ok(self.number(Number::I32)? as i32);
         }
         let index = self.number(Number::U32)? as u32;
-        let numbers = self.program.numbers.get(of as usize);
+        let numbers = self.program.numbers.get(usize::from(of));
         if let Some(number) = numbers.and_then(|numbers| numbers.get(index as usize)) {
             return Ok(*number);
         }
@@ -557,8 +556,8 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         }
     }
 
-    fn put_enum(&mut self, of: u32, number: i32) -> Result<()> {
-        let (indices, count) = match self.program.indices.get(of as usize & 0xffff) {
+    fn put_enum(&mut self, of: u16, number: i32) -> Result<()> {
+        let (indices, count) = match self.program.indices.get(usize::from(of)) {
             Some(Indices { sorted, count }) => (sorted.as_slice(), *count),
             None => (&[][..], 0),
         };
@@ -578,9 +577,10 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
     }
 
     /// Returns whether the next value is the default value of its type. Does not advance the input.
-    fn is_default(&self, how: How, arg: u32) -> bool {
-        if let (How::Enum | How::EnumToNumber, [0x0a, index, ..]) = (how, self.rest) {
-            let numbers = self.program.numbers.get(arg as usize >> 16);
+    fn is_default(&self, conversion: Conversion) -> bool {
+        if let (Conversion::Enum(of, _) | Conversion::EnumToNumber(of, _), [0x0a, index, ..]) = (conversion, self.rest)
+        {
+            let numbers = self.program.numbers.get(usize::from(of));
             return *index < 0x80 && numbers.is_some_and(|numbers| numbers.get(usize::from(*index)) == Some(&0));
         }
         is_default(self.rest)
@@ -591,7 +591,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         self.counts.skipped = self.counts.skipped.wrapping_add((!is_empty(self.rest)).into());
     }
 
-    fn list(&mut self, how: How, kind: Kind, arg: u32) -> Result<()> {
+    fn list(&mut self, conversion: Conversion, kind: Kind) -> Result<()> {
         self.flush()?;
         let count = self.list_head()?;
         self.put(&[Kind::List.byte(), kind.byte()])?;
@@ -599,7 +599,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         self.drop_run();
         self.counts.steps = self.counts.steps.saturating_add(count);
         for _ in 0..count {
-            self.convert(how, arg)?;
+            self.convert(conversion)?;
         }
         Ok(())
     }

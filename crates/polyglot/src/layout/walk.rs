@@ -139,18 +139,19 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         Ok(length & u64::from(u32::MAX)) // Decoders discard excess bits too.
     }
 
-    /// Skips a message, or a list or map of messages. Finds its end by the block of operations for the writer's type.
+    /// Reads a message, or a list or map of messages. Finds its end by the block of operations for the writer's type,
+    /// which only copies.
     pub(super) fn tree(&mut self, container: Container, block: u32) -> Result<()> {
         let count = match container {
-            Container::Single => return self.walk_message(block),
+            Container::Single => return self.message(block),
             Container::List => self.list_head()?,
             Container::Map => self.map_head()?,
         };
         self.counts.steps = self.counts.steps.saturating_add(count);
         for _ in 0..count {
             match container {
-                Container::Map => self.walk(block)?,
-                _ => self.walk_message(block)?,
+                Container::Map => self.fields(block)?,
+                _ => self.message(block)?,
             }
         }
         Ok(())
@@ -177,29 +178,6 @@ impl<'p, 'i> Run<'p, 'i, '_> {
             }
             _ => Err(self.unexpected(Kind::Map)),
         }
-    }
-
-    pub(super) fn walk_message(&mut self, block: u32) -> Result<()> {
-        if self.enter()? {
-            self.walk(block)?;
-            self.levels = self.levels.wrapping_add(1); // Undoes the decrement in `enter`.
-        }
-        Ok(())
-    }
-
-    /// Skips the fields of a message, using the block of operations for its type to find its end.
-    pub(super) fn walk(&mut self, block: u32) -> Result<()> {
-        for op in self.ops(block) {
-            match *op {
-                Op::Copy(count) => self.values(count)?,
-                Op::CopyTree { container, block } => self.tree(container, block)?,
-                Op::CopyOneof(table) => {
-                    self.walk_oneof(table)?;
-                }
-                _ => {} // Blocks of the writer's types contain no other operations.
-            }
-        }
-        Ok(())
     }
 
     /// Reads the header of a oneof in the extended encoding. Returns the one-based index of the set member, or 0 if
@@ -230,7 +208,7 @@ impl<'p, 'i> Run<'p, 'i, '_> {
             return Ok(false);
         }
         match self.member_of(table, member)?.tree {
-            Some(block) => self.walk_message(block)?,
+            Some(block) => self.message(block)?,
             None => self.scalar()?,
         }
         Ok(true)
