@@ -136,7 +136,19 @@ impl Transport {
         Self::Other(Box::new(io.expect("transport should not have been moved out before")))
     }
 
-    pub(crate) fn into_io(self) -> Box<dyn Io> {
+    /// Returns the stream, for comparing its type.
+    pub(crate) fn as_any(&self) -> &dyn Any {
+        match self {
+            Self::Tcp(socket) => socket,
+            #[cfg(unix)]
+            Self::Unix(socket) => socket,
+            #[cfg(all(feature = "shm", target_os = "linux"))]
+            Self::Shared(stream) => stream,
+            Self::Other(io) => &**io,
+        }
+    }
+
+    pub(crate) fn into_any(self) -> Box<dyn Any> {
         match self {
             Self::Tcp(socket) => Box::new(socket),
             #[cfg(unix)]
@@ -156,7 +168,7 @@ impl Transport {
             Self::Unix(socket) => UnixStream::from_std(socket.into_std()?).map(Self::Unix),
             #[cfg(all(feature = "shm", target_os = "linux"))]
             Self::Shared(mut stream) => stream.move_to_current_runtime().map(|()| Self::Shared(stream)),
-            Self::Other(mut io) => move_to_current_runtime(&mut *io).map(|()| Self::Other(io)),
+            Self::Other(mut io) => move_wrapped(&mut *io).map(|()| Self::Other(io)),
         }
     }
 
@@ -218,6 +230,7 @@ impl AsyncWrite for Transport {
                 return Poll::Ready(written);
             }
         }
+        // Only recent versions of std suppress SIGPIPE in writes to a Unix socket.
         #[cfg(unix)]
         if let Self::Unix(socket) = &*self {
             return send::poll_send_unix(socket, context, &[IoSlice::new(bytes)]);
@@ -239,6 +252,10 @@ impl AsyncWrite for Transport {
         each!(self.get_mut(), io => Pin::new(io).poll_write_vectored(context, from))
     }
 
+    fn is_write_vectored(&self) -> bool {
+        each!(self, io => io.is_write_vectored())
+    }
+
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         each!(self.get_mut(), io => Pin::new(io).poll_flush(context))
     }
@@ -248,8 +265,8 @@ impl AsyncWrite for Transport {
     }
 }
 
-/// Moves a socket, or a transport that wraps one, from its previous reactor to that of the current runtime.
-pub(crate) fn move_to_current_runtime(io: &mut dyn Io) -> io::Result<()> {
+/// Moves the socket within a transport from its previous reactor to that of the current runtime.
+fn move_wrapped(io: &mut dyn Io) -> io::Result<()> {
     let io: &mut dyn Any = io;
     let tcp = |socket: &mut TcpStream| TcpStream::from_std(second(socket)?.into()).map(|moved| *socket = moved);
     let moved = move_if(io, tcp).or_else(|| move_if(io, RawTransport::move_to_current_runtime));

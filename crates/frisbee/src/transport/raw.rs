@@ -3,11 +3,8 @@
 use super::read_pauses::ReadPauses;
 use crate::account::{Account, Traffic, TrafficCounts};
 use crate::debug::opaque_debug;
-#[cfg(unix)]
-use crate::transport::send::{poll_send, poll_write_unix};
-use crate::transport::{Io, Transport, fill, move_to_current_runtime};
+use crate::transport::{Transport, fill};
 use bytes::Bytes;
-use std::any::Any;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -25,7 +22,7 @@ use tokio::runtime::Handle;
 /// Dropping the value closes the transport.
 pub struct RawTransport {
     early: Bytes,
-    io: Box<dyn Io>,
+    io: Transport,
     /// Traffic counters of the server that count the bytes of this transport, if any.
     traffic: Option<Arc<TrafficCounts>>,
     /// Pauses reading while the client of a protocol adapter sends too many useless requests. `None` for other
@@ -72,13 +69,15 @@ impl RawTransport {
 
     /// Creates a raw transport without [early](Self::early) bytes. Does not wrap a `RawTransport` again.
     pub(crate) fn whole(io: Transport) -> Self {
-        let whole = Self { early: Bytes::new(), io: io.into_io(), traffic: None, pauses: None };
+        let whole = Self { early: Bytes::new(), io, traffic: None, pauses: None };
         whole.downcast().map_or_else(|whole| whole, |(wrapped, _)| wrapped)
     }
 
     /// Moves the transport from its previous reactor to that of the current runtime.
     pub(crate) fn move_to_current_runtime(&mut self) -> io::Result<()> {
-        move_to_current_runtime(&mut *self.io)
+        let nothing = Transport::Other(Box::new(tokio::io::empty()));
+        self.io = std::mem::replace(&mut self.io, nothing).moved()?;
+        Ok(())
     }
 
     /// Returns the bytes that were received before the hand-off and have not been read yet.
@@ -89,8 +88,7 @@ impl RawTransport {
     /// Returns whether the underlying transport is a `T`: [`TcpStream`](tokio::net::TcpStream),
     /// [`UnixStream`](tokio::net::UnixStream), `TlsStream<RawTransport>`, or a type of the user.
     pub fn is<T: 'static>(&self) -> bool {
-        let io: &dyn Any = &*self.io;
-        io.is::<T>()
+        self.io.as_any().is::<T>()
     }
 
     /// Converts the transport into its own type. Also returns the bytes already read from it, which precede its input.
@@ -104,9 +102,8 @@ impl RawTransport {
         if !self.is::<T>() {
             return Err(self);
         }
-        let Self { early, io, .. } = self;
-        let io: Box<dyn Any> = io;
-        Ok((*io.downcast::<T>().expect("transport should be convertible to the type that was checked"), early))
+        let io = self.io.into_any().downcast::<T>();
+        Ok((*io.expect("transport should be convertible to the type that was checked"), self.early))
     }
 }
 
@@ -132,7 +129,7 @@ impl AsyncRead for RawTransport {
             ready!(pauses.poll(context))?;
         }
         let before = buffer.filled().len();
-        ready!(Pin::new(&mut *self.io).poll_read(context, buffer))?;
+        ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
         self.count(Traffic::Read, buffer.filled().len().saturating_sub(before));
         Poll::Ready(Ok(()))
     }
@@ -140,12 +137,7 @@ impl AsyncRead for RawTransport {
 
 impl AsyncWrite for RawTransport {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        #[cfg(unix)]
-        let sent = poll_write_unix(&*self.io, context, bytes);
-        #[cfg(not(unix))]
-        let sent = None;
-        let sent = sent.unwrap_or_else(|| Pin::new(&mut *self.io).poll_write(context, bytes));
-        let written = ready!(sent)?;
+        let written = ready!(Pin::new(&mut self.io).poll_write(context, bytes))?;
         self.count(Traffic::Written, written);
         Poll::Ready(Ok(written))
     }
@@ -155,12 +147,7 @@ impl AsyncWrite for RawTransport {
         context: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        #[cfg(unix)]
-        let sent = poll_send(&*self.io, context, slices);
-        #[cfg(not(unix))]
-        let sent = None;
-        let sent = sent.unwrap_or_else(|| Pin::new(&mut *self.io).poll_write_vectored(context, slices));
-        let written = ready!(sent)?;
+        let written = ready!(Pin::new(&mut self.io).poll_write_vectored(context, slices))?;
         self.count(Traffic::Written, written);
         Poll::Ready(Ok(written))
     }
@@ -170,11 +157,11 @@ impl AsyncWrite for RawTransport {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut *self.io).poll_flush(context)
+        Pin::new(&mut self.io).poll_flush(context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut *self.io).poll_shutdown(context)
+        Pin::new(&mut self.io).poll_shutdown(context)
     }
 }
 

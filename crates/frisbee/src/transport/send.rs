@@ -9,7 +9,6 @@
 #[cfg(target_os = "linux")]
 use super::split_send::send_split;
 use socket2::SockRef;
-use std::any::Any;
 use std::io::{self, IoSlice};
 use std::os::fd::AsFd;
 use std::task::{Context, Poll, ready};
@@ -60,28 +59,6 @@ pub(crate) fn poll_send_unix(
     from: &[IoSlice<'_>],
 ) -> Poll<io::Result<usize>> {
     poll_until_sent!(socket, context, || send(socket, from))
-}
-
-/// Sends slices to a TCP or Unix socket. Returns `None` if `io` is another type.
-pub(crate) fn poll_send(
-    io: &dyn Any,
-    context: &mut Context<'_>,
-    from: &[IoSlice<'_>],
-) -> Option<Poll<io::Result<usize>>> {
-    if let Some(socket) = io.downcast_ref() {
-        return Some(poll_send_tcp(socket, context, from));
-    }
-    io.downcast_ref().map(|socket| poll_send_unix(socket, context, from))
-}
-
-/// Writes to a Unix socket, because only recent versions of std suppress SIGPIPE in such writes. Returns `None` if `io`
-/// is another type.
-pub(crate) fn poll_write_unix(
-    io: &dyn Any,
-    context: &mut Context<'_>,
-    bytes: &[u8],
-) -> Option<Poll<io::Result<usize>>> {
-    io.downcast_ref().map(|socket| poll_send_unix(socket, context, &[IoSlice::new(bytes)]))
 }
 
 fn send(socket: &impl AsFd, from: &[IoSlice<'_>]) -> io::Result<usize> {
