@@ -24,7 +24,7 @@ pub struct Failure {
     faults: Vec<FaultRecord>,
     /// Whether the run is restricted to the recorded faults, because the others are not required for the failure.
     is_shrunk: bool,
-    recording: Recording,
+    events: Vec<Event>,
     /// Name of the test, if known.
     test: Option<String>,
 }
@@ -37,12 +37,6 @@ struct FaultRecord {
     fault: Fault,
     /// Event that triggered the fault, if any.
     upon: Option<String>,
-}
-
-/// Recorded events of a run.
-#[derive(Clone)]
-pub(crate) struct Recording {
-    events: Vec<Event>,
 }
 
 impl Failure {
@@ -59,7 +53,7 @@ impl Failure {
         // libtest gives each test a thread with its name, unless it uses a single thread.
         let of_thread = || thread::current().name().filter(|name| *name != "main").map(str::to_owned);
         let test = test.or_else(of_thread);
-        Self { seed, text, faults, is_shrunk: kept.is_some(), recording: Recording::of(ran), test }
+        Self { seed, text, faults, is_shrunk: kept.is_some(), events: ran.events.clone(), test }
     }
 
     /// Returns the seed.
@@ -80,12 +74,12 @@ impl Failure {
 
     /// Returns the events of the failed run in order.
     pub fn events(&self) -> &[Event] {
-        &self.recording.events
+        &self.events
     }
 
     /// Draws the last events of the run as an SVG, with a line for each node and arrows for the transferred bytes.
     pub fn svg(&self) -> String {
-        svg::draw(&self.recording.events)
+        svg::draw(&self.events)
     }
 
     /// Writes the trace and its timeline next to the program, which is in `target` for tests. Returns the report with
@@ -97,7 +91,7 @@ impl Failure {
         // Ignore errors, because the command suffices if the files cannot be written.
         let written = folder.and_then(|folder| {
             let path = folder.join(name);
-            fs::create_dir_all(&folder).and_then(|()| self.recording.write(&path)).ok()?;
+            fs::create_dir_all(&folder).and_then(|()| write_trace(&self.events, &path)).ok()?;
             Some(path)
         });
         Report { failure: self, written }.to_string()
@@ -163,17 +157,11 @@ impl fmt::Display for Report<'_> {
 
 impl std::error::Error for Failure {}
 
-impl Recording {
-    pub(crate) fn of(ran: &RunRecord) -> Self {
-        Self { events: ran.events.clone() }
-    }
-
-    /// Writes the events as text and as a drawing, to files that differ from `path` by their extensions.
-    pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
-        let text = self.events.iter().fold(String::new(), |text, event| format!("{text}{event}\n"));
-        put(path, "txt", &text)?;
-        put(path, "svg", &svg::draw(&self.events))
-    }
+/// Writes events as text and as a drawing, to files that differ from `path` by their extensions.
+pub(crate) fn write_trace(events: &[Event], path: &Path) -> io::Result<()> {
+    let text = events.iter().fold(String::new(), |text, event| format!("{text}{event}\n"));
+    put(path, "txt", &text)?;
+    put(path, "svg", &svg::draw(events))
 }
 
 /// Writes a file atomically, because another run of the same seed may be writing it too.

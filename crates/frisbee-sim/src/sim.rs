@@ -1,6 +1,6 @@
 //! Runs worlds with one or many seeds, twice to detect nondeterminism, and with fewer faults after a failure.
 
-use crate::failure::{Failure, Recording};
+use crate::failure::{Failure, write_trace};
 use crate::state::{ScheduledFault, Shared};
 use crate::trace::Event;
 use crate::world::World;
@@ -10,7 +10,7 @@ use std::future::poll_fn;
 use std::num::NonZero;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
 use std::task::Poll;
@@ -27,6 +27,13 @@ const SHRINKS: usize = 200;
 thread_local! {
     /// The world that is running on this thread.
     static CURRENT: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
+}
+
+/// The boxed future of a world, so that the code that runs worlds is compiled only once.
+type Course = Pin<Box<dyn Future<Output = ()>>>;
+
+fn boxed<W: Future<Output = ()> + 'static>(world: impl Fn(World) -> W) -> impl Fn(World) -> Course {
+    move |shared| Box::pin(world(shared))
 }
 
 /// Runs one world twice. Panics if a run fails or the two differ. See [`Sim::run`].
@@ -49,9 +56,9 @@ where
     F: Fn(World) -> W,
     W: Future<Output = ()> + 'static,
 {
-    let sim = Sim::new();
+    let (sim, world) = (Sim::new(), boxed(world));
     let is_repeated = variable("FRISBEE_SEED") == Some(seed);
-    let run = if is_repeated { sim.repeat(seed, &world) } else { sim.run(seed, world) };
+    let run = if is_repeated { sim.repeat(seed, &world) } else { sim.run_boxed(seed, &world) };
     run.unwrap_or_else(|failure| panic!("{}", failure.write()))
 }
 
@@ -151,6 +158,7 @@ impl Sim {
         F: Fn(World) -> W + Sync,
         W: Future<Output = ()> + 'static,
     {
+        let world = boxed(world);
         if let Some(seed) = variable("FRISBEE_SEED") {
             match self.repeat(seed, &world) {
                 Ok(report) => println!("seed {seed}: {report:?}"),
@@ -158,7 +166,7 @@ impl Sim {
             }
         } else {
             let seeds = env::var("FRISBEE_SEEDS").map_or(0..seeds, |text| range(&text));
-            if let Some(failure) = self.find_in(seeds, world) {
+            if let Some(failure) = self.find_in(seeds, &world) {
                 panic!("{}", failure.write());
             }
         }
@@ -175,17 +183,13 @@ impl Sim {
 
     /// Runs the world of one seed with the faults selected by `FRISBEE_FAULTS`, and writes its trace to the path in
     /// `FRISBEE_TRACE`.
-    fn repeat<F, W>(self, seed: u64, world: &F) -> Result<Report, Failure>
-    where
-        F: Fn(World) -> W,
-        W: Future<Output = ()> + 'static,
-    {
+    fn repeat(self, seed: u64, world: &dyn Fn(World) -> Course) -> Result<Report, Failure> {
         let kept = env::var("FRISBEE_FAULTS").ok().map(|kept| numbers(&kept));
         if let Ok(path) = env::var("FRISBEE_TRACE") {
             let ran = self.once(seed, kept.clone(), true, world);
-            Recording::of(&ran).write(path.as_ref()).expect("trace file should be written");
+            write_trace(&ran.events, path.as_ref()).expect("trace file should be written");
         }
-        Self { kept, ..self }.run(seed, world)
+        Self { kept, ..self }.run_boxed(seed, world)
     }
 
     /// Runs the world with seeds from 0 upwards on all processors, until one fails. Returns the failure with the
@@ -195,14 +199,10 @@ impl Sim {
         F: Fn(World) -> W + Sync,
         W: Future<Output = ()> + 'static,
     {
-        self.find_in(0..seeds, world)
+        self.find_in(0..seeds, &boxed(world))
     }
 
-    fn find_in<F, W>(&self, seeds: Range<u64>, world: F) -> Option<Failure>
-    where
-        F: Fn(World) -> W + Sync,
-        W: Future<Output = ()> + 'static,
-    {
+    fn find_in(&self, seeds: Range<u64>, world: &(dyn Fn(World) -> Course + Sync)) -> Option<Failure> {
         let (next, end) = (AtomicU64::new(seeds.start), AtomicU64::new(seeds.end));
         let found = Mutex::new(None);
         let search = || {
@@ -211,7 +211,7 @@ impl Sim {
                 if seed >= end.load(Ordering::Relaxed) {
                     return;
                 }
-                if let Err(failure) = self.run_as_is(seed, &world) {
+                if let Err(failure) = self.run_as_is(seed, world) {
                     end.fetch_min(seed, Ordering::Relaxed);
                     let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
                     if found.as_ref().is_none_or(|(least, _)| seed < *least) {
@@ -232,7 +232,7 @@ impl Sim {
             }
         });
         let (seed, failure) = found.into_inner().unwrap_or_else(PoisonError::into_inner)?;
-        Some(self.shrink(seed, failure, &world))
+        Some(self.shrink(seed, failure, world))
     }
 
     /// Runs the world of a single seed.
@@ -245,15 +245,15 @@ impl Sim {
         F: Fn(World) -> W,
         W: Future<Output = ()> + 'static,
     {
-        self.run_as_is(seed, &world).map_err(|failure| self.shrink(seed, failure, &world))
+        self.run_boxed(seed, &boxed(world))
+    }
+
+    fn run_boxed(&self, seed: u64, world: &dyn Fn(World) -> Course) -> Result<Report, Failure> {
+        self.run_as_is(seed, world).map_err(|failure| self.shrink(seed, failure, world))
     }
 
     /// Like [`run`](Self::run), but does not search for a smaller set of faults after a failure.
-    fn run_as_is<F, W>(&self, seed: u64, world: &F) -> Result<Report, String>
-    where
-        F: Fn(World) -> W,
-        W: Future<Output = ()> + 'static,
-    {
+    fn run_as_is(&self, seed: u64, world: &dyn Fn(World) -> Course) -> Result<Report, String> {
         let first = self.once(seed, self.kept.clone(), false, world);
         if let Some(text) = first.failure {
             return Err(text);
@@ -268,11 +268,13 @@ impl Sim {
     }
 
     /// Runs a world once, with all its faults or only the faults in `kept`.
-    pub(crate) fn once<F, W>(&self, seed: u64, kept: Option<BTreeSet<usize>>, is_recorded: bool, world: &F) -> RunRecord
-    where
-        F: Fn(World) -> W,
-        W: Future<Output = ()> + 'static,
-    {
+    fn once(
+        &self,
+        seed: u64,
+        kept: Option<BTreeSet<usize>>,
+        is_recorded: bool,
+        world: &dyn Fn(World) -> Course,
+    ) -> RunRecord {
         catch_panics();
         fastrand::seed(seed);
         let watched = Arc::new(OnceLock::<Arc<Shared>>::new());
@@ -318,11 +320,7 @@ impl Sim {
     }
 
     /// Describes how two runs of the same seed differ.
-    fn differ<F, W>(&self, seed: u64, world: &F) -> String
-    where
-        F: Fn(World) -> W,
-        W: Future<Output = ()> + 'static,
-    {
+    fn differ(&self, seed: u64, world: &dyn Fn(World) -> Course) -> String {
         let [one, other] = [0, 1].map(|_| self.once(seed, self.kept.clone(), true, world).events);
         let at = one.iter().zip(&other).position(|(one, other)| one != other);
         let at = at.unwrap_or_else(|| one.len().min(other.len()));
@@ -336,11 +334,7 @@ impl Sim {
     }
 
     /// Searches for a smaller set of faults that still makes the world fail.
-    fn shrink<F, W>(&self, seed: u64, text: String, world: &F) -> Failure
-    where
-        F: Fn(World) -> W,
-        W: Future<Output = ()> + 'static,
-    {
+    fn shrink(&self, seed: u64, text: String, world: &dyn Fn(World) -> Course) -> Failure {
         let whole = self.once(seed, self.kept.clone(), true, world);
         if whole.failure.is_none() {
             return Failure::new(seed, text, &whole, None, self.test.clone());
