@@ -1,6 +1,5 @@
 //! The disk of a node: values by name. A crash may lose values that are not synced.
 
-use crate::state::ProcessState;
 use crate::trace::{EventKind, RawEvent};
 use crate::{Process, state};
 use std::time::Duration;
@@ -112,11 +111,4 @@ pub(crate) fn keep(node: &mut state::NodeState, count: usize) -> u64 {
         }
     }
     bytes
-}
-
-impl Process {
-    /// Returns whether this process has ended, because it crashed or the node runs a later one.
-    pub(crate) fn has_ended_in(&self, state: &state::State) -> bool {
-        matches!(state.standing(self.number(), self.incarnation()), ProcessState::Over)
-    }
 }

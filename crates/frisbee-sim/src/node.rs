@@ -9,7 +9,7 @@
 
 use crate::clock::{Clock, check_drift};
 use crate::disk::{Disk, keep};
-use crate::state::{FOREVER, ProcessState, Shared, note};
+use crate::state::{FOREVER, Shared, State, note};
 use crate::trace::{EventKind, RawEvent};
 use crate::transport::{Transport, connect};
 use std::fmt;
@@ -278,8 +278,8 @@ impl Process {
         self.number
     }
 
-    pub(crate) fn incarnation(&self) -> u64 {
-        self.process
+    pub(crate) fn has_ended_in(&self, state: &State) -> bool {
+        state.has_ended(self.number, self.process)
     }
 
     /// Returns the name of the node that runs this process.
@@ -398,18 +398,8 @@ impl Process {
 
     /// Waits while the process is paused. Never completes after the process has ended.
     pub(crate) async fn running(&self) {
-        let may_act = poll_fn(|context| {
-            let mut state = self.shared.lock();
-            match state.standing(self.number, self.process) {
-                ProcessState::Runs => Poll::Ready(true),
-                ProcessState::Over => Poll::Ready(false),
-                ProcessState::Paused => {
-                    state.nodes[self.number].paused.push(context.waker().clone());
-                    Poll::Pending
-                }
-            }
-        });
-        if !may_act.await {
+        let runs = poll_fn(|context| self.shared.lock().poll_runs(self.number, self.process, context.waker()));
+        if !runs.await {
             pending::<()>().await;
         }
     }
@@ -429,17 +419,11 @@ impl<F: Future> Future for ProcessTask<F> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let Process { shared, number, process } = &self.process;
-        let mut state = shared.lock();
-        match state.standing(*number, *process) {
-            ProcessState::Runs => {}
-            // Stay pending, because the task is about to be aborted.
-            ProcessState::Over => return Poll::Pending,
-            ProcessState::Paused => {
-                state.nodes[*number].paused.push(context.waker().clone());
-                return Poll::Pending;
-            }
+        let runs = shared.lock().poll_runs(*number, *process, context.waker());
+        // A task of a process that has ended stays pending, because it is about to be aborted.
+        if runs != Poll::Ready(true) {
+            return Poll::Pending;
         }
-        drop(state);
         self.future.as_mut().poll(context)
     }
 }

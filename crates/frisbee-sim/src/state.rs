@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
-use std::task::Waker;
+use std::task::{Poll, Waker};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
@@ -122,13 +122,6 @@ pub(crate) struct NodeState {
     pub(crate) unsynced: Vec<(String, Option<Vec<u8>>)>,
     pub(crate) skew_millis: i64,
     pub(crate) rate: Rate,
-}
-
-/// Whether a process is running, is paused or has ended.
-pub(crate) enum ProcessState {
-    Runs,
-    Paused,
-    Over,
 }
 
 impl Shared {
@@ -274,15 +267,22 @@ impl State {
         latency + if delayed > now { self.rng.u64(..=delay) } else { 0 }
     }
 
-    pub(crate) fn standing(&self, node: usize, process: u64) -> ProcessState {
-        let node = &self.nodes[node];
-        if node.process != process || !node.is_up {
-            ProcessState::Over
-        } else if node.is_paused {
-            ProcessState::Paused
-        } else {
-            ProcessState::Runs
+    /// Returns whether a process has ended, because it crashed or the node runs a later one.
+    pub(crate) fn has_ended(&self, node: usize, process: u64) -> bool {
+        self.nodes[node].process != process || !self.nodes[node].is_up
+    }
+
+    /// Waits while a process is paused. Returns `false` if it has ended.
+    pub(crate) fn poll_runs(&mut self, node: usize, process: u64, waker: &Waker) -> Poll<bool> {
+        if self.has_ended(node, process) {
+            return Poll::Ready(false);
         }
+        let node = &mut self.nodes[node];
+        if node.is_paused {
+            node.paused.push(waker.clone());
+            return Poll::Pending;
+        }
+        Poll::Ready(true)
     }
 
     /// Returns the wakers of all tasks that are waiting on connections.

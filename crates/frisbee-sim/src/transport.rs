@@ -1,6 +1,6 @@
 //! Connections between nodes: the transport of each end, and the bytes in flight.
 
-use crate::state::{ProcessState, Shared, State};
+use crate::state::{Shared, State};
 use crate::trace::{EventKind, RawEvent};
 use std::collections::VecDeque;
 use std::fmt;
@@ -121,26 +121,21 @@ impl Transport {
         RawEvent { kind, node: Some(node), peer: Some(peer), connection, bytes: bytes as u64, text: "" }
     }
 
-    /// Returns whether this end may read or write now. Returns `None` and registers the waker if the node is paused.
-    fn may_act(&self, state: &mut State, wire: &Wire, waker: &Waker) -> Option<io::Result<()>> {
-        let node = wire.nodes[self.side];
-        match state.standing(node, wire.processes[self.side]) {
-            ProcessState::Over => Some(Err(io::ErrorKind::ConnectionAborted.into())),
-            ProcessState::Paused => {
-                state.nodes[node].paused.push(waker.clone());
-                None
-            }
-            ProcessState::Runs if wire.is_reset => Some(Err(io::ErrorKind::ConnectionReset.into())),
-            ProcessState::Runs => Some(Ok(())),
-        }
+    /// Returns whether this end may read or write now. Waits while the node is paused.
+    fn poll_may_act(&self, state: &mut State, wire: &Wire, waker: &Waker) -> Poll<io::Result<()>> {
+        Poll::Ready(match ready!(state.poll_runs(wire.nodes[self.side], wire.processes[self.side], waker)) {
+            false => Err(io::ErrorKind::ConnectionAborted.into()),
+            true if wire.is_reset => Err(io::ErrorKind::ConnectionReset.into()),
+            true => Ok(()),
+        })
     }
 
     /// Reads the bytes that have arrived. If there are none, returns the time at which bytes will arrive.
     fn read(&self, state: &mut State, wire: &mut Wire, waker: &Waker, to: &mut ReadBuf<'_>) -> ReadState {
-        match self.may_act(state, wire, waker) {
-            None => return ReadState::Nothing,
-            Some(Err(error)) => return ReadState::Done(Err(error), None),
-            Some(Ok(())) => {}
+        match self.poll_may_act(state, wire, waker) {
+            Poll::Pending => return ReadState::Nothing,
+            Poll::Ready(Err(error)) => return ReadState::Done(Err(error), None),
+            Poll::Ready(Ok(())) => {}
         }
         let (from, here) = (wire.nodes[1 - self.side], wire.nodes[self.side]);
         let way = &mut wire.ways[1 - self.side];
@@ -187,22 +182,20 @@ impl Transport {
         ReadState::Done(Ok(()), writer)
     }
 
-    fn write(&self, state: &mut State, wire: &mut Wire, waker: &Waker, bytes: &[u8]) -> WriteState {
-        match self.may_act(state, wire, waker) {
-            None => return WriteState::Nothing,
-            Some(Err(error)) => return WriteState::Done(Err(error), Vec::new()),
-            Some(Ok(())) => {}
+    fn write(&self, state: &mut State, wire: &mut Wire, waker: &Waker, bytes: &[u8]) -> Poll<Written> {
+        if let Err(error) = ready!(self.poll_may_act(state, wire, waker)) {
+            return Poll::Ready((Err(error), Vec::new()));
         }
         let (here, to) = (wire.nodes[self.side], wire.nodes[1 - self.side]);
         let cable = state.cable(here, to);
         let way = &mut wire.ways[self.side];
         if way.is_left || way.has_ended {
-            return WriteState::Done(Err(io::ErrorKind::BrokenPipe.into()), Vec::new());
+            return Poll::Ready((Err(io::ErrorKind::BrokenPipe.into()), Vec::new()));
         }
         let room = cable.capacity.saturating_sub(way.length);
         if room == 0 {
             way.writer = Some(waker.clone());
-            return WriteState::Nothing;
+            return Poll::Pending;
         }
         if cable.resets > 0.0 && state.rng.f64() < cable.resets {
             return self.reset(state, wire);
@@ -244,15 +237,15 @@ impl Transport {
             wakers.extend(wire.wakers());
         }
         let done = if count == 0 && !bytes.is_empty() { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(count) };
-        WriteState::Done(done, wakers)
+        Poll::Ready((done, wakers))
     }
 
     /// Resets the connection at both ends.
-    fn reset(&self, state: &mut State, wire: &mut Wire) -> WriteState {
+    fn reset(&self, state: &mut State, wire: &mut Wire) -> Poll<Written> {
         wire.is_reset = true;
         let event = self.event(wire, EventKind::Reset, 0);
         self.shared.trace(state, &event);
-        WriteState::Done(Err(io::ErrorKind::ConnectionReset.into()), wire.wakers().collect())
+        Poll::Ready((Err(io::ErrorKind::ConnectionReset.into()), wire.wakers().collect()))
     }
 
     /// Calls a function with the connection, which is removed from the state during the call.
@@ -276,11 +269,8 @@ enum ReadState {
     Nothing,
 }
 
-enum WriteState {
-    /// Result of the write, with the wakers of both ends to be woken.
-    Done(io::Result<usize>, Vec<Waker>),
-    Nothing,
-}
+/// Result of a write, with the wakers of both ends to be woken.
+type Written = (io::Result<usize>, Vec<Waker>);
 
 /// Returns the error for a connection after its world has ended.
 fn connection_lost() -> io::Error {
@@ -315,13 +305,9 @@ impl AsyncRead for Transport {
 impl AsyncWrite for Transport {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let writing = self.with_wire(|state, wire| self.write(state, wire, context.waker(), bytes));
-        match writing.ok_or_else(connection_lost)? {
-            WriteState::Done(result, wakers) => {
-                wakers.into_iter().for_each(Waker::wake);
-                Poll::Ready(result)
-            }
-            WriteState::Nothing => Poll::Pending,
-        }
+        let (result, wakers) = ready!(writing.ok_or_else(connection_lost)?);
+        wakers.into_iter().for_each(Waker::wake);
+        Poll::Ready(result)
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
