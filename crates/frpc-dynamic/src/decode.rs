@@ -30,15 +30,14 @@ pub(crate) fn root(
         let text = from.error_text().map_err(|error| named(error.into()))?;
         return Ok(Root::Error(text.to_owned()));
     }
-    let mut reader = Reader { codec, memory: codec.memory_max, levels: codec.nesting_max };
+    let mut reader = Reader { codec, memory: Memory::new(codec.memory_max), levels: codec.nesting_max };
     let message = reader.message(descriptor, from).map_err(named)?;
     Ok(Root::Message(message.unwrap_or_else(|| DynamicMessage::new(descriptor.clone()))))
 }
 
 struct Reader<'a> {
     codec: &'a Codec,
-    /// Number of bytes of memory that the message may still use while it is decoded.
-    memory: usize,
+    memory: Memory,
     /// Number of further levels that messages may be nested.
     levels: u32,
 }
@@ -75,7 +74,7 @@ impl Reader<'_> {
                 continue;
             };
             if set.is_multiple_of(6) {
-                self.charge(NODE, from)?;
+                self.memory.charge(NODE, from.position())?;
             }
             set = set.saturating_add(1);
             if message.try_set_field(&field.descriptor, value).is_err() {
@@ -120,7 +119,7 @@ impl Reader<'_> {
             }
             Shape::List(of) => {
                 let length = from.list(of.kind())?;
-                self.charge(length.saturating_mul(size_of::<Value>()), from)?;
+                self.memory.charge(length.saturating_mul(size_of::<Value>()), from.position())?;
                 let mut list = Vec::with_capacity(length);
                 for at in 0..length {
                     list.push(self.value(of, from).map_err(|error| error.in_element(at))?);
@@ -130,7 +129,7 @@ impl Reader<'_> {
             Shape::Map(key, of) => {
                 let length = from.map(key.kind(), of.kind())?;
                 // Charge for a hash table, which is at most seven eighths full, and half of that after it has grown.
-                self.charge(length.saturating_mul(2 * size_of::<(MapKey, Value)>()), from)?;
+                self.memory.charge(length.saturating_mul(2 * size_of::<(MapKey, Value)>()), from.position())?;
                 let mut map = std::collections::HashMap::with_capacity(length);
                 for at in 0..length {
                     let named = |error: DecodeError| error.in_element(at);
@@ -196,24 +195,34 @@ impl Reader<'_> {
                 Value::EnumNumber(number)
             }
             Element::Message(descriptor) => {
-                self.charge(descriptor.fields().len().saturating_mul(DEFAULT), from)?;
+                self.memory.charge(descriptor.fields().len().saturating_mul(DEFAULT), from.position())?;
                 let message = self.message(descriptor, from)?;
                 Value::Message(message.unwrap_or_else(|| DynamicMessage::new(descriptor.clone())))
             }
         })
     }
+}
 
-    /// Deducts `bytes` from the memory limit of the message. Called before the memory is allocated.
-    fn charge(&mut self, bytes: usize, from: &Decoder<'_>) -> Result<(), DecodeError> {
-        match self.memory.checked_sub(bytes) {
-            Some(left) => {
-                self.memory = left;
-                Ok(())
-            }
-            None => {
-                let text = format!("the message takes more than {} bytes of memory", self.codec.memory_max);
-                Err(DecodeError::new(text, from.position()))
-            }
-        }
+/// Memory that a message uses while it is decoded.
+pub(crate) struct Memory {
+    /// Number of bytes that remain of the limit `max`.
+    left: usize,
+    max: usize,
+}
+
+impl Memory {
+    pub(crate) fn new(max: usize) -> Self {
+        Self { left: max, max }
+    }
+
+    pub(crate) fn used(&self) -> usize {
+        self.max.saturating_sub(self.left)
+    }
+
+    /// Deducts `bytes` from the limit. Called before the memory is allocated. `at` is the offset for an error.
+    pub(crate) fn charge(&mut self, bytes: usize, at: usize) -> Result<(), DecodeError> {
+        let exceeded = || DecodeError::new(format!("the message takes more than {} bytes of memory", self.max), at);
+        self.left = self.left.checked_sub(bytes).ok_or_else(exceeded)?;
+        Ok(())
     }
 }

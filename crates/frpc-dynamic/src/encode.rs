@@ -3,7 +3,22 @@
 use crate::layout::{Element, Field, Layout, Shape};
 use crate::{Codec, EncodeError};
 use polyglot::{Encoder, Form, Kind, NESTING_CEILING};
-use prost_reflect::{DynamicMessage, MapKey, ReflectMessage as _, Value};
+use prost_reflect::{DynamicMessage, ReflectMessage as _, Value};
+
+/// Evaluates an expression for the value of a map key, whatever its type.
+macro_rules! each_key {
+    ($key:expr, $value:ident => $result:expr) => {
+        match $key {
+            prost_reflect::MapKey::Bool($value) => $result,
+            prost_reflect::MapKey::I32($value) => $result,
+            prost_reflect::MapKey::I64($value) => $result,
+            prost_reflect::MapKey::U32($value) => $result,
+            prost_reflect::MapKey::U64($value) => $result,
+            prost_reflect::MapKey::String($value) => $result,
+        }
+    };
+}
+pub(crate) use each_key;
 
 pub(crate) fn message(codec: &Codec, message: &DynamicMessage, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
     let written = Writer { codec, depth: 0 }.message(message, to);
@@ -82,7 +97,7 @@ impl Writer<'_> {
                 let mut entries: Vec<_> = map.iter().collect();
                 entries.sort_by(|one, other| one.0.cmp(other.0));
                 for (at, (key, element)) in entries.into_iter().enumerate() {
-                    map_key(key, to)?;
+                    each_key!(key, key => map_key(key, to))?;
                     self.value(of, element, to).map_err(|error| error.in_element(at))?;
                 }
                 Ok(())
@@ -171,16 +186,8 @@ pub(crate) fn is_default(value: &Value) -> bool {
     }
 }
 
-fn map_key(key: &MapKey, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-    match key {
-        MapKey::Bool(key) => to.bool(*key),
-        MapKey::I32(key) => to.i32(*key),
-        MapKey::I64(key) => to.i64(*key),
-        MapKey::U32(key) => to.u32(*key),
-        MapKey::U64(key) => to.u64(*key),
-        MapKey::String(key) => to.string(key)?,
-    }
-    Ok(())
+fn map_key<K: polyglot::Codec<Target = K>>(key: &K, to: &mut Encoder<'_>) -> Result<(), polyglot::EncodeError> {
+    K::encode(key, to)
 }
 
 /// Returns the error for a value that does not match the type of its field. It should never occur, because `set_field`

@@ -3,7 +3,7 @@
 //! prost-reflect does not limit allocation: a packed list has one byte for each value, which takes at least 32 bytes in
 //! memory. Therefore the memory of a message is estimated from its bytes before it is decoded.
 
-use crate::decode::{DEFAULT, NODE};
+use crate::decode::{DEFAULT, Memory, NODE};
 use crate::{Codec, DecodeError};
 use prost_reflect::prost::Message as _;
 use prost_reflect::prost::encoding::{WireType, bytes, decode_key, decode_varint, double, float};
@@ -115,7 +115,7 @@ impl Codec {
     /// ```
     pub fn decode_protobuf(&self, descriptor: &MessageDescriptor, bytes: &[u8]) -> Result<DynamicMessage, DecodeError> {
         let named = |error: DecodeError| error.in_message(descriptor.full_name().to_owned());
-        let mut walk = Walk { input: bytes.len(), left: self.memory_max, max: self.memory_max };
+        let mut walk = Walk { input: bytes.len(), memory: Memory::new(self.memory_max) };
         walk.message(descriptor, bytes, NESTING).map_err(named)?;
         DynamicMessage::decode(descriptor.clone(), bytes).map_err(|error| named(DecodeError::new(error.to_string(), 0)))
     }
@@ -123,19 +123,17 @@ impl Codec {
 
 /// Estimates how much memory in bytes a message in the protobuf format will use after it has been decoded.
 pub(crate) fn memory(descriptor: &MessageDescriptor, bytes: &[u8]) -> Result<usize, DecodeError> {
-    let mut walk = Walk { input: bytes.len(), left: usize::MAX, max: usize::MAX };
+    let mut walk = Walk { input: bytes.len(), memory: Memory::new(usize::MAX) };
     walk.message(descriptor, bytes, NESTING)?;
     // Add the length of the input, because texts are copied.
-    Ok(walk.max.saturating_sub(walk.left).saturating_add(bytes.len()))
+    Ok(walk.memory.used().saturating_add(bytes.len()))
 }
 
 /// Visits all fields of an encoded message to estimate the memory that the decoded message will use.
 struct Walk {
     /// Length of the whole input in bytes, including enclosing messages.
     input: usize,
-    /// Number of bytes that remain of the memory limit `max`.
-    left: usize,
-    max: usize,
+    memory: Memory,
 }
 
 impl Walk {
@@ -199,16 +197,7 @@ impl Walk {
     }
 
     fn charge(&mut self, bytes: usize, at: &[u8]) -> Result<(), DecodeError> {
-        match self.left.checked_sub(bytes) {
-            Some(left) => {
-                self.left = left;
-                Ok(())
-            }
-            None => {
-                let text = format!("the message takes more than {} bytes of memory", self.max);
-                Err(DecodeError::new(text, self.offset(at)))
-            }
-        }
+        self.memory.charge(bytes, self.offset(at))
     }
 
     /// Returns the approximate offset of `rest` in the input, for error texts. `rest` is the unread part of the current

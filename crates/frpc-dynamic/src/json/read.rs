@@ -5,7 +5,7 @@ use crate::decode::DEFAULT;
 use crate::layout::declared;
 use crate::to_protobuf;
 use frpc_json::wellknown::{ValueKind, decode_duration, decode_field_mask, decode_timestamp, find_any_type};
-use frpc_json::{DecodeError, DecodeReason, Json, Key, Reader, quoted};
+use frpc_json::{DecodeError, DecodeReason, Key, Reader, quoted};
 use prost_reflect::{
     DynamicMessage, EnumDescriptor, FieldDescriptor, Kind, MapKey, MessageDescriptor, ReflectMessage as _, Value,
 };
@@ -154,15 +154,15 @@ fn map_key(kind: &Kind, text: &str) -> Option<MapKey> {
 
 fn value(kind: &Kind, from: &mut Reader<'_>) -> Result<Value, DecodeError> {
     Ok(match kind {
-        Kind::Bool => Value::Bool(plain(from)?),
-        Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => Value::I32(plain(from)?),
-        Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 => Value::I64(plain(from)?),
-        Kind::Uint32 | Kind::Fixed32 => Value::U32(plain(from)?),
-        Kind::Uint64 | Kind::Fixed64 => Value::U64(plain(from)?),
-        Kind::Float => Value::F32(plain(from)?),
-        Kind::Double => Value::F64(plain(from)?),
-        Kind::String => Value::String(plain(from)?),
-        Kind::Bytes => Value::Bytes(plain(from)?),
+        Kind::Bool => Value::Bool(from.read()?),
+        Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => Value::I32(from.read()?),
+        Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 => Value::I64(from.read()?),
+        Kind::Uint32 | Kind::Fixed32 => Value::U32(from.read()?),
+        Kind::Uint64 | Kind::Fixed64 => Value::U64(from.read()?),
+        Kind::Float => Value::F32(from.read()?),
+        Kind::Double => Value::F64(from.read()?),
+        Kind::String => Value::String(from.read()?),
+        Kind::Bytes => Value::Bytes(from.read()?),
         Kind::Enum(_) if is_null(kind) && from.null()? => Value::EnumNumber(0),
         Kind::Enum(descriptor) => Value::EnumNumber(number(descriptor, from)?),
         Kind::Message(descriptor) => {
@@ -174,15 +174,9 @@ fn value(kind: &Kind, from: &mut Reader<'_>) -> Result<Value, DecodeError> {
     })
 }
 
-fn plain<T: Json>(from: &mut Reader<'_>) -> Result<T, DecodeError> {
-    let mut value = T::default();
-    from.value(&mut value)?;
-    Ok(value)
-}
-
 fn number(descriptor: &EnumDescriptor, from: &mut Reader<'_>) -> Result<i32, DecodeError> {
     if from.peek() != Some(b'"') {
-        return plain(from);
+        return from.read();
     }
     let offset = from.value_offset();
     let name = from.string("name of an enum's value")?;

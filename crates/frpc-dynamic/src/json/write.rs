@@ -2,6 +2,7 @@
 
 use super::{Form, content, is_null};
 use crate::MEMORY_MAX;
+use crate::encode::each_key;
 use crate::layout::declared;
 use crate::protobuf::{is_negative_zero, memory};
 use frpc_json::wellknown::{encode_duration, encode_field_mask, encode_timestamp};
@@ -90,32 +91,13 @@ fn map(map: &HashMap<MapKey, Value>, kind: &Kind, to: &mut Writer<'_>) -> Result
         if at > 0 {
             to.raw(",");
         }
-        match key {
-            MapKey::Bool(key) => key.write(to),
-            MapKey::I32(key) => key.write(to),
-            MapKey::I64(key) => key.write(to),
-            MapKey::U32(key) => key.write(to),
-            MapKey::U64(key) => key.write(to),
-            MapKey::String(key) => key.write(to),
-        }
+        each_key!(key, key => key.write(to));
         to.raw(":");
-        self::value(value, kind, to).map_err(|error| error.in_entry(quoted(&text(key))))?;
+        self::value(value, kind, to)
+            .map_err(|error| error.in_entry(quoted(&each_key!(key, key => key.to_string()))))?;
     }
     to.raw("}");
     Ok(())
-}
-
-/// Returns a map key as text, for use in errors.
-#[cold]
-fn text(key: &MapKey) -> String {
-    match key {
-        MapKey::Bool(key) => key.to_string(),
-        MapKey::I32(key) => key.to_string(),
-        MapKey::I64(key) => key.to_string(),
-        MapKey::U32(key) => key.to_string(),
-        MapKey::U64(key) => key.to_string(),
-        MapKey::String(key) => key.clone(),
-    }
 }
 
 fn value(value: &Value, kind: &Kind, to: &mut Writer<'_>) -> Result<(), EncodeError> {
