@@ -1,7 +1,7 @@
 //! Calls to the backend: a native, Go or gRPC server.
 
 use super::message::{BackendEncoding, MessageEncoding, MessageType, RawMessage};
-use super::requests::{Failure, ForwardedReplies, Requests};
+use super::requests::{Failure, Requests};
 use super::{ForwardFields, ForwardedMethod, Reply};
 use frisbee::rpc::CallShares;
 use frpc::{Channel, GrpcCaller, LateTrailers, Request, Response, ResponseStream, Status, Streaming};
@@ -108,7 +108,7 @@ impl Backend {
         let channel = &slot.link.channel;
         let request = body(channel, method, request)?;
         let replies = channel.server_streaming::<Body, Body>(method.method, request).await?;
-        stream(replies, method, None, slot).await
+        stream(replies, method, Failure::default(), slot).await
     }
 
     pub(super) async fn client_streaming(
@@ -133,7 +133,7 @@ impl Backend {
         let (request, mut failure) = bodies(channel, method, request);
         let call = async { channel.streaming::<_, Body>(method.method, request).await };
         let replies = failure.unless(call).await?;
-        stream(replies, method, Some(failure), slot).await
+        stream(replies, method, failure, slot).await
     }
 }
 
@@ -175,17 +175,15 @@ fn bodies(
     channel: &Channel,
     method: &ForwardedMethod,
     mut request: Request<Streaming<RawMessage>>,
-) -> (Request<impl Stream<Item = Body> + Send + use<>>, Failure) {
+) -> (Request<Requests>, Failure) {
     name_caller(channel, &mut request);
-    let encoding = encoding(channel);
-    let convert = move |message: RawMessage, of: &MessageType| message.into_body(of, encoding);
-    let mut failure = None;
+    let mut failure = Failure::default();
     let request = request.map(|requests| {
-        let (requests, failed) = Requests::new(requests, &method.request, convert);
-        failure = Some(failed);
+        let (requests, failed) = Requests::new(requests, &method.request, encoding(channel));
+        failure = failed;
         requests
     });
-    (request, failure.unwrap_or_else(|| unreachable!("`Request::map` should call its closure")))
+    (request, failure)
 }
 
 /// Returns the encoding of the backend's replies.
@@ -202,15 +200,12 @@ fn received(reply: Response<Body>, channel: &Channel, of: &Arc<MessageType>) -> 
 async fn stream(
     reply: Response<Streaming<Body>>,
     method: &ForwardedMethod,
-    mut failure: Option<Failure>,
+    mut failure: Failure,
     slot: Slot,
 ) -> super::StreamResult {
     let backend_trailers = reply.extensions().get::<LateTrailers>().cloned();
     let mut replies = reply.into_inner();
-    match &mut failure {
-        Some(failure) => failure.unless(replies.opened()).await?,
-        None => replies.opened().await?,
-    }
+    failure.unless(replies.opened()).await?;
     let metadata = replies.metadata().clone();
     let mut response = Response::new(());
     let trailers = backend_trailers.map(|trailers| (trailers, LateTrailers::default(), method.fields.clone()));
@@ -221,12 +216,14 @@ async fn stream(
         *response.metadata_mut() = metadata;
     }
     let encoding = reply_encoding(&slot.link.channel);
-    let replies = Received { replies, of: method.reply.clone(), encoding, trailers, _slot: slot };
-    Ok(response.map(|()| ResponseStream::new(ForwardedReplies { replies, failure })))
+    let replies = Received { failure, replies, of: method.reply.clone(), encoding, trailers, _slot: slot };
+    Ok(response.map(|()| ResponseStream::new(replies)))
 }
 
-/// Stream of the backend's replies, converted to the caller's encoding.
+/// Stream of the backend's replies, converted to the caller's encoding. Ends with an error if a request message could
+/// not be converted.
 struct Received {
+    failure: Failure,
     replies: Streaming<Body>,
     of: Arc<MessageType>,
     encoding: MessageEncoding,
@@ -239,7 +236,10 @@ impl Stream for Received {
     type Item = Result<RawMessage, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let Self { replies, of, encoding, trailers, .. } = &mut *self;
+        let Self { failure, replies, of, encoding, trailers, .. } = &mut *self;
+        if let Poll::Ready(status) = failure.poll(context) {
+            return Poll::Ready(Some(Err(status)));
+        }
         let next = ready!(Pin::new(replies).poll_next(context));
         if next.is_none()
             && let Some((received, adapted, fields)) = trailers.take()
