@@ -13,7 +13,7 @@ mod upgrade;
 
 pub use client::{connect, connect_io};
 pub use transport::WebSocket;
-pub(crate) use upgrade::{Subprotocol, Upgrade, UpgradeRefusal, UpgradeRequest, VERSION};
+pub(crate) use upgrade::{Subprotocol, Upgrade};
 
 use crate::Gateway;
 use crate::json_rpc::Session;

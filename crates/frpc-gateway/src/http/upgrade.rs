@@ -3,7 +3,7 @@
 use super::answer::Answer;
 use super::fields::{self, KnownFields};
 use crate::Gateway;
-use crate::web_socket::{Subprotocol, Upgrade, UpgradeRefusal, UpgradeRequest, VERSION};
+use crate::web_socket::{Subprotocol, Upgrade};
 use frpc::Metadata;
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::{Method, Version, request};
@@ -31,17 +31,7 @@ pub(crate) fn parse(
     if !is_upgrade || parts.version != Version::HTTP_11 || has_body {
         return Err(Answer::refusal(400, "an upgrade has \"connection: upgrade\" and no body"));
     }
-    let upgrade_request = UpgradeRequest {
-        key: known.socket_key,
-        version: known.socket_version,
-        protocols: known.socket_protocol.as_deref(),
-    };
-    let upgrade = Upgrade::new(gateway, &upgrade_request).map_err(|refusal| match refusal {
-        UpgradeRefusal::Version => {
-            Answer::needs_upgrade("websocket", refusal.text()).with("sec-websocket-version", VERSION)
-        }
-        _ => Answer::refusal(400, refusal.text()),
-    })?;
+    let upgrade = Upgrade::new(gateway, known)?;
     // Reject the token instead of ignoring it: calls in native frames have their own metadata.
     if upgrade.subprotocol == Subprotocol::Frames && metadata.get(fields::AUTHORIZATION).is_some() {
         return Err(Answer::refusal(

@@ -1,6 +1,8 @@
 //! The request that upgrades an HTTP/1.1 connection to WebSocket, and its response.
 
 use crate::Gateway;
+use crate::http::answer::Answer;
+use crate::http::fields::KnownFields;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use sha1::{Digest, Sha1};
 
@@ -8,7 +10,7 @@ use sha1::{Digest, Sha1};
 const SUFFIX: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /// The only supported WebSocket version: RFC 6455, section 4.1.
-pub(crate) const VERSION: &str = "13";
+const VERSION: &str = "13";
 
 /// Protocol of the messages on a WebSocket connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,17 +39,6 @@ impl Subprotocol {
     }
 }
 
-/// Header fields of a WebSocket upgrade request: an HTTP/1.1 GET with `connection: upgrade` and `upgrade: websocket`.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct UpgradeRequest<'a> {
-    /// Value of the field `sec-websocket-key`.
-    pub(crate) key: Option<&'a [u8]>,
-    /// Value of the field `sec-websocket-version`.
-    pub(crate) version: Option<&'a [u8]>,
-    /// All values of the field `sec-websocket-protocol`, separated by commas.
-    pub(crate) protocols: Option<&'a [u8]>,
-}
-
 /// A granted upgrade.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Upgrade {
@@ -58,49 +49,31 @@ pub(crate) struct Upgrade {
     is_chosen: bool,
 }
 
-/// Reason why an upgrade request is rejected.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum UpgradeRefusal {
-    /// The upgrade request is malformed: status 400.
-    Malformed(&'static str),
-    /// The WebSocket version is not [`VERSION`]: status 426, with `sec-websocket-version: 13`.
-    Version,
-    /// None of the offered subprotocols is supported: status 400.
-    Subprotocol,
-}
-
-impl UpgradeRefusal {
-    pub(crate) fn text(self) -> &'static str {
-        match self {
-            Self::Malformed(text) => text,
-            Self::Version => "the server speaks version 13 of WebSocket",
-            Self::Subprotocol => {
-                "WebSocket is served with the subprotocols \"frisbee.1\" and, if that is enabled, \"jsonrpc\""
-            }
-        }
-    }
-}
-
 impl Upgrade {
     /// Accepts an upgrade request if possible. Chooses the first offered subprotocol that the gateway supports, or
     /// JSON-RPC if the client offers none and JSON-RPC is enabled.
-    pub(crate) fn new(gateway: &Gateway, request: &UpgradeRequest<'_>) -> Result<Self, UpgradeRefusal> {
-        if request.version != Some(VERSION.as_bytes()) {
-            return Err(UpgradeRefusal::Version);
+    pub(crate) fn new(gateway: &Gateway, known: &KnownFields<'_>) -> Result<Self, Answer> {
+        if known.socket_version != Some(VERSION.as_bytes()) {
+            let answer = Answer::needs_upgrade("websocket", "the server speaks version 13 of WebSocket");
+            return Err(answer.with("sec-websocket-version", VERSION));
         }
-        let key = request.key.ok_or(UpgradeRefusal::Malformed("the field \"sec-websocket-key\" is missing"))?;
+        let key = known.socket_key;
+        let key = key.ok_or_else(|| Answer::refusal(400, "the field \"sec-websocket-key\" is missing"))?;
         if !BASE64_STANDARD.decode(key).is_ok_and(|key| key.len() == 16) {
-            return Err(UpgradeRefusal::Malformed("the field \"sec-websocket-key\" is not 16 bytes in base64"));
+            return Err(Answer::refusal(400, "the field \"sec-websocket-key\" is not 16 bytes in base64"));
         }
-        let chosen = match request.protocols {
+        let chosen = match &known.socket_protocol {
             Some(offered) => {
                 let mut offered = offered.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
                 offered.find_map(|name| Subprotocol::of(name, gateway))
             }
             None => Some(Subprotocol::JsonRpc).filter(|subprotocol| subprotocol.is_open(gateway)),
         };
-        let subprotocol = chosen.ok_or(UpgradeRefusal::Subprotocol)?;
-        Ok(Self { subprotocol, accept: accept(key), is_chosen: request.protocols.is_some() })
+        let subprotocol = chosen.ok_or_else(|| {
+            let text = "WebSocket is served with the subprotocols \"frisbee.1\" and, if that is enabled, \"jsonrpc\"";
+            Answer::refusal(400, text)
+        })?;
+        Ok(Self { subprotocol, accept: accept(key), is_chosen: known.socket_protocol.is_some() })
     }
 
     /// Returns the header fields of the upgrade response, which has status 101.
@@ -126,8 +99,10 @@ mod tests {
 
     /// Checks the example in RFC 6455, section 1.3.
     const KEY: &[u8] = b"dGhlIHNhbXBsZSBub25jZQ==";
-    const REQUEST: UpgradeRequest<'static> =
-        UpgradeRequest { key: Some(KEY), version: Some(VERSION.as_bytes()), protocols: None };
+
+    fn fields() -> KnownFields<'static> {
+        KnownFields { socket_key: Some(KEY), socket_version: Some(VERSION.as_bytes()), ..KnownFields::default() }
+    }
 
     #[test]
     fn accept_key_matches_rfc_example() {
@@ -145,18 +120,20 @@ mod tests {
             (&both, Some("jsonrpc,frisbee.1"), Ok(json)),
             (&both, Some(" frisbee.1 ,jsonrpc"), Ok(native)),
             (&both, None, Ok(json)),
-            (&frames, None, Err(UpgradeRefusal::Subprotocol)),
-            (&frames, Some("jsonrpc"), Err(UpgradeRefusal::Subprotocol)),
-            (&both, Some("chat"), Err(UpgradeRefusal::Subprotocol)),
-            (&both, Some(""), Err(UpgradeRefusal::Subprotocol)),
+            (&frames, None, Err(400)),
+            (&frames, Some("jsonrpc"), Err(400)),
+            (&both, Some("chat"), Err(400)),
+            (&both, Some(""), Err(400)),
         ] {
-            let upgrade = Upgrade::new(gateway, &UpgradeRequest { protocols: offered.map(str::as_bytes), ..REQUEST });
+            let socket_protocol = offered.map(|offered| offered.as_bytes().into());
+            let upgrade = Upgrade::new(gateway, &KnownFields { socket_protocol, ..fields() });
             let names = upgrade.as_ref().is_ok_and(|upgrade| {
                 upgrade
                     .fields()
                     .any(|(name, value)| name == "sec-websocket-protocol" && value == upgrade.subprotocol.name())
             });
-            assert_eq!(upgrade.map(|upgrade| upgrade.subprotocol), expected, "{offered:?}");
+            let chosen = upgrade.map(|upgrade| upgrade.subprotocol).map_err(|answer| answer.status);
+            assert_eq!(chosen, expected, "{offered:?}");
             assert_eq!(names, expected.is_ok() && offered.is_some(), "{offered:?}");
         }
     }
@@ -164,13 +141,12 @@ mod tests {
     #[test]
     fn invalid_keys_and_versions_are_rejected() {
         let gateway = Gateway::new().web_socket().json_rpc();
-        let refused =
-            |request: UpgradeRequest<'_>| Upgrade::new(&gateway, &request).expect_err("upgrade should be rejected");
-        for version in [None, Some(&b"8"[..]), Some(b"013")] {
-            assert_eq!(refused(UpgradeRequest { version, ..REQUEST }), UpgradeRefusal::Version);
+        let refused = |known| Upgrade::new(&gateway, &known).expect_err("upgrade should be rejected").status;
+        for socket_version in [None, Some(&b"8"[..]), Some(b"013")] {
+            assert_eq!(refused(KnownFields { socket_version, ..fields() }), 426);
         }
-        for key in [None, Some(&b""[..]), Some(b"dGhlIHNhbXBsZSBub25jZQ"), Some(b"c2hvcnQ="), Some(b"\xff")] {
-            assert!(matches!(refused(UpgradeRequest { key, ..REQUEST }), UpgradeRefusal::Malformed(_)));
+        for socket_key in [None, Some(&b""[..]), Some(b"dGhlIHNhbXBsZSBub25jZQ"), Some(b"c2hvcnQ="), Some(b"\xff")] {
+            assert_eq!(refused(KnownFields { socket_key, ..fields() }), 400);
         }
     }
 }
