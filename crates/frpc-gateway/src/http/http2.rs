@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 use stream::{COPIED_MAX, ServedStream};
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::timeout;
 
 /// Maximum number of consecutive driver iterations before the task yields.
@@ -184,22 +184,6 @@ fn failed(kind: io::ErrorKind) -> impl FnOnce(ConnectionError) -> io::Error {
     }
 }
 
-/// Reads once into the thread's read buffer. Returns an empty buffer at the end of the input.
-pub(crate) fn read_some<T: AsyncRead + ?Sized>(
-    transport: Pin<&mut T>,
-    task: &mut Context<'_>,
-) -> Poll<io::Result<Bytes>> {
-    let mut scratch = scratch::take_input();
-    let read = {
-        let mut transport = transport;
-        pin!(transport.read_buf(&mut scratch)).poll(task)
-    };
-    let input = scratch.split().freeze();
-    scratch::put_input(scratch);
-    ready!(read)?;
-    Poll::Ready(Ok(input))
-}
-
 impl<'a> Driver<'a> {
     fn new(service: &'a Service, early: BytesMut, transport: RawTransport) -> Self {
         let (context, now) = (service.context(), now());
@@ -319,8 +303,12 @@ impl<'a> Driver<'a> {
         if !self.input.is_empty() || !self.http2.may_read() {
             return Ok(false);
         }
-        let input = match read_some(Pin::new(&mut self.transport), task) {
-            Poll::Ready(Ok(input)) => input,
+        let mut scratch = scratch::take_input();
+        let read = pin!(self.transport.read_buf(&mut scratch)).poll(task);
+        let input = scratch.split().freeze();
+        scratch::put_input(scratch);
+        match read {
+            Poll::Ready(Ok(_)) => {}
             Poll::Ready(Err(error)) => {
                 // A `ProtocolError` means that the client exceeded the limit of useless requests. Send GOAWAY with
                 // ENHANCE_YOUR_CALM, as for useless frames.
@@ -330,7 +318,7 @@ impl<'a> Driver<'a> {
                 return Err(error);
             }
             Poll::Pending => return Ok(false),
-        };
+        }
         (self.heard, self.has_pinged, self.has_ended) = (self.now, false, input.is_empty());
         self.input = input;
         Ok(true)
