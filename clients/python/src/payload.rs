@@ -4,9 +4,7 @@
 use bytes::Bytes;
 use frpc::Status;
 use frpc::codegen::{Format, FormatOptions};
-use frpc::polyglot::{
-    Bulk, DecodeError, Decoder, EncodeError, Encoder, Fields, Form, Message, Nesting, Root, Undecoded,
-};
+use frpc::polyglot::{Bulk, DecodeError, Decoder, EncodeError, Encoder, Form, Message, Nesting, Root};
 
 /// An encoded message.
 #[derive(Clone, Debug, Default)]
@@ -47,19 +45,19 @@ pub(crate) struct EncodedMessage {
 }
 
 impl Payload {
-    /// Creates a payload in an encoding other than the native one.
-    fn other_encoding(bytes: &Bytes, encoding: Encoding) -> Self {
+    /// Creates a payload with these bytes in this encoding.
+    fn new(bytes: &Bytes, encoding: Encoding) -> Self {
         Self { written: EncodedMessage { bytes: bytes.clone(), bulk: Vec::new() }, encoding, ..Self::default() }
     }
 
     /// Creates the payload of a reply in JSON.
     pub(crate) fn json(bytes: Vec<u8>) -> Self {
-        Self::other_encoding(&bytes.into(), Encoding::Json(Nesting::default()))
+        Self::new(&bytes.into(), Encoding::Json(Nesting::default()))
     }
 
     /// Creates the payload of a protobuf-encoded reply.
     pub(crate) fn protobuf(bytes: Bytes) -> Self {
-        Self::other_encoding(&bytes, Encoding::Protobuf)
+        Self::new(&bytes, Encoding::Protobuf)
     }
 
     /// Returns the received bytes of a request or message.
@@ -73,10 +71,10 @@ pub(crate) const fn json_format(fields: &'static [&'static str]) -> Format<Paylo
     let encode = |payload: &Payload, _: &FormatOptions| -> Result<Bytes, Status> {
         Ok(payload.alternatives.as_ref().map_or(&payload.written.bytes, |alternatives| &alternatives.json).clone())
     };
-    Format::new("json", |bytes, options| Ok(Payload::other_encoding(bytes, Encoding::Json(options.nesting()))), encode)
+    Format::new("json", |bytes, options| Ok(Payload::new(bytes, Encoding::Json(options.nesting()))), encode)
         .fields(fields)
         .positional("json-positional", |bytes, options| {
-            Ok(Payload::other_encoding(bytes, Encoding::JsonPositional(options.nesting())))
+            Ok(Payload::new(bytes, Encoding::JsonPositional(options.nesting())))
         })
 }
 
@@ -86,7 +84,7 @@ pub(crate) const fn protobuf_format() -> Format<Payload, Payload> {
     let encode = |payload: &Payload, _: &FormatOptions| -> Result<Bytes, Status> {
         Ok(payload.alternatives.as_ref().map_or(&payload.written.bytes, |alternatives| &alternatives.protobuf).clone())
     };
-    Format::new("proto", |bytes, _| Ok(Payload::other_encoding(bytes, Encoding::Protobuf)), encode)
+    Format::new("proto", |bytes, _| Ok(Payload::new(bytes, Encoding::Protobuf)), encode)
 }
 
 impl Message for Payload {
@@ -105,12 +103,9 @@ impl Message for Payload {
     }
 
     fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
-        Ok(match Undecoded::<Opaque>::decode_root(from)? {
+        Ok(match from.take_body().map_err(|error| error.in_message(Self::NAME))? {
             Root::Error(text) => Root::Error(text),
-            Root::Message(body) => Root::Message(Self {
-                written: EncodedMessage { bytes: body.as_bytes().clone(), bulk: Vec::new() },
-                ..Self::default()
-            }),
+            Root::Message(body) => Root::Message(Self::new(&body, Encoding::Native)),
         })
     }
 }
@@ -138,21 +133,4 @@ impl EncodedMessage {
 fn head_length(length: usize) -> usize {
     let bits = usize::BITS - length.leading_zeros();
     2 + (bits.max(1) as usize).div_ceil(7)
-}
-
-/// Message type of payloads that are not decoded.
-#[derive(Default)]
-struct Opaque;
-
-impl Fields for Opaque {
-    const NAME: &'static str = "the message";
-
-    fn encode_fields(&self, _: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        Ok(())
-    }
-
-    fn decode_fields(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
-        // Never called, because payloads are decoded by the codec of their plan.
-        from.nil().map(|()| Self)
-    }
 }
