@@ -72,8 +72,9 @@ impl Writer<'_> {
             time::encode(plan, time, value, to)?;
         } else {
             for (index, field) in plan.fields.iter().enumerate() {
-                let value = field_value(plan, index, field, value)?;
-                self.field(plan, field, &value, to).map_err(|error| named(value.py(), error, &field.text))?;
+                let field_value = field_value(plan, index, field, value)?;
+                self.field(plan, field, (&field_value, value), to)
+                    .map_err(|error| named(value.py(), error, &field.text))?;
             }
         }
         self.depth -= 1;
@@ -84,10 +85,9 @@ impl Writer<'_> {
         &mut self,
         plan: &Plan,
         field: &FieldPlan,
-        value: &MessageValue<'_>,
+        (value, message): (&Bound<'_, PyAny>, &Bound<'_, PyAny>),
         to: &mut Encoder<'_>,
     ) -> PyResult<()> {
-        let MessageValue { value, message } = value;
         match &field.kind {
             Kind::Plain(of) => {
                 tensor::check_dtype(field, value)?;
@@ -170,7 +170,7 @@ impl Writer<'_> {
             let Some(field @ FieldPlan { kind: Kind::Member { of, .. }, .. }) = plan.fields.get(*index) else {
                 continue;
             };
-            let value = field_value(plan, *index, field, message)?.value;
+            let value = field_value(plan, *index, field, message)?;
             if value.is_none() {
                 continue;
             }
@@ -224,25 +224,13 @@ impl Writer<'_> {
     }
 }
 
-/// The value of a field, together with the message that contains it.
-struct MessageValue<'py> {
-    value: Bound<'py, PyAny>,
-    message: Bound<'py, PyAny>,
-}
-
-impl<'py> MessageValue<'py> {
-    fn py(&self) -> Python<'py> {
-        self.value.py()
-    }
-}
-
 fn field_value<'py>(
     plan: &Plan,
     index: usize,
     field: &FieldPlan,
     message: &Bound<'py, PyAny>,
-) -> PyResult<MessageValue<'py>> {
-    let value = match &plan.form {
+) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match &plan.form {
         PyForm::Object(class) => message.getattr(field.name.bind(message.py())).map_err(|error| {
             let py = message.py();
             let name = class.bind(py).getattr("__name__").map_or_else(|_| plan.name.clone(), |name| name.to_string());
@@ -258,8 +246,7 @@ fn field_value<'py>(
         }
         PyForm::Value | PyForm::Tensor | PyForm::Image | PyForm::Time(_) => message.clone(),
         PyForm::Any => untyped::any_value(&field.text, message)?,
-    };
-    Ok(MessageValue { value, message: message.clone() })
+    })
 }
 
 /// Returns the field values, given as a tuple or list, as a tuple.
