@@ -9,28 +9,18 @@ use frpc::tensor::Image;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
-static WRITE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-static READ: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-
-fn function<'py>(
-    py: Python<'py>,
-    cell: &'static PyOnceLock<Py<PyAny>>,
-    name: &str,
-) -> PyResult<&'py Bound<'py, PyAny>> {
-    let found = cell.get_or_try_init(py, || Ok::<_, PyErr>(py.import("frisbee_rpc._images")?.getattr(name)?.unbind()));
-    found.map(|found| found.bind(py))
-}
-
 /// Encodes a Python image as a file in a lossless format, using Pillow.
 pub(crate) fn file(value: &Bound<'_, PyAny>) -> PyResult<Image> {
-    let written = function(value.py(), &WRITE, "write")?.call1((value,))?;
+    static WRITE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let written = WRITE.import(value.py(), "frisbee_rpc._images", "write")?.call1((value,))?;
     let (media_type, data): (String, Bound<'_, PyAny>) = written.extract()?;
     Ok(Image { media_type, data: shared(&data)? })
 }
 
 /// Decodes an image file received from a peer to a Pillow image.
 pub(crate) fn picture<'py>(py: Python<'py>, file: &Image) -> PyResult<Bound<'py, PyAny>> {
-    function(py, &READ, "read")?.call1((own(py, &file.data),))
+    static READ: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    READ.import(py, "frisbee_rpc._images", "read")?.call1((own(py, &file.data),))
 }
 
 /// Encodes the fields of an image message.

@@ -201,9 +201,7 @@ impl Reply {
         if !IS_CALLED_BY_LOOP.get() {
             return Ok(false);
         }
-        let current =
-            CURRENT_TASK.get_or_try_init(py, || py.import("asyncio")?.getattr("current_task").map(Bound::unbind));
-        Ok(current?.call1(py, (&self.event_loop,))?.is_none(py))
+        Ok(CURRENT_TASK.import(py, "asyncio", "current_task")?.call1((&self.event_loop,))?.is_none())
     }
 
     fn call(slf: &Bound<'_, Self>, (callback, context): Callback) -> PyResult<()> {
