@@ -163,7 +163,7 @@ impl BlockingRuntime {
     pub(crate) fn new() -> PyResult<Self> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let shared = Arc::new(Shared {
-            runtime: RuntimeGuard(Some(runtime)),
+            runtime: RuntimeGuard::new(runtime),
             calls: AtomicU64::new(0),
             waiting: AtomicUsize::new(0),
             has_keeper: AtomicBool::new(false),
@@ -341,21 +341,41 @@ impl Drop for BlockingRuntime {
     }
 }
 
-/// A runtime that may be dropped in any context, including asynchronous ones.
-struct RuntimeGuard(Option<Runtime>);
+/// A runtime that may be dropped in any context: in an asynchronous one, and after fork(2), where its threads exist
+/// only in the parent process.
+pub(crate) struct RuntimeGuard {
+    /// `None` only during drop.
+    runtime: Option<Runtime>,
+    made: fork::Generation,
+}
+
+impl RuntimeGuard {
+    pub(crate) fn new(runtime: Runtime) -> Self {
+        Self { runtime: Some(runtime), made: fork::Generation::current() }
+    }
+
+    pub(crate) fn shutdown_timeout(mut self, limit: Duration) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_timeout(limit);
+        }
+    }
+}
 
 impl Deref for RuntimeGuard {
     type Target = Runtime;
 
     fn deref(&self) -> &Runtime {
-        self.0.as_ref().expect("runtime should exist until drop")
+        self.runtime.as_ref().expect("runtime should exist until drop")
     }
 }
 
 impl Drop for RuntimeGuard {
     fn drop(&mut self) {
-        if let Some(runtime) = self.0.take() {
-            runtime.shutdown_background();
+        let Some(runtime) = self.runtime.take() else { return };
+        match self.made.check() {
+            Ok(()) => runtime.shutdown_background(),
+            // Leak the runtime of the parent process instead of shutting it down.
+            Err(_) => std::mem::forget(runtime),
         }
     }
 }

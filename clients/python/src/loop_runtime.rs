@@ -4,7 +4,7 @@
 //! The runtime has no poller. Its transports are the sockets of `socket.rs`, which the event loop watches together with
 //! its own. Work of other threads arrives through the loop's inbox, which triggers a turn.
 
-use crate::drive;
+use crate::drive::{self, RuntimeGuard};
 use crate::fork;
 use crate::inbox::Sender;
 use crate::reply::called_by_loop;
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::runtime::{Builder, Handle};
 use tokio::task::AbortHandle;
 
 /// If the runtime has not run for this time, sockets are read before a call is sent, because the server may have closed
@@ -45,8 +45,7 @@ fn this_thread() -> usize {
 
 /// A tokio runtime that an asyncio event loop drives by running it briefly on the thread of the loop.
 pub(crate) struct LoopRuntime {
-    /// The tokio runtime. `None` only during drop.
-    runtime: Option<Runtime>,
+    runtime: RuntimeGuard,
     pauses: Arc<Pauses>,
     sockets: Mutex<Vec<Weak<socket::Shared>>>,
     last: Mutex<Instant>,
@@ -102,7 +101,7 @@ impl LoopRuntime {
             .build()?;
         let calls = Arc::new(Calls::default());
         let loop_runtime = Arc::new(Self {
-            runtime: Some(runtime),
+            runtime: RuntimeGuard::new(runtime),
             pauses,
             sockets: Mutex::default(),
             last: Mutex::new(Instant::now()),
@@ -131,7 +130,7 @@ impl LoopRuntime {
 
     /// Returns the runtime handle for creating channels.
     pub(crate) fn handle(&self) -> &Handle {
-        self.runtime.as_ref().expect("runtime should exist until drop").handle()
+        self.runtime.handle()
     }
 
     /// Returns the event loop, or `None` if it has been dropped or closed.
@@ -247,10 +246,9 @@ impl LoopRuntime {
 
     /// Runs the tasks of the runtime until all of them wait.
     fn run(&self) {
-        let Some(runtime) = &self.runtime else { return };
         *self.last.lock() = Instant::now();
         self.pauses.count.store(0, Ordering::Relaxed);
-        runtime.block_on(poll_fn(|context| {
+        self.runtime.block_on(poll_fn(|context| {
             // The runtime has checked its timers after the first pause, and their tasks have run after the second.
             if self.pauses.count.load(Ordering::Relaxed) >= 2 {
                 return Poll::Ready(());
@@ -260,17 +258,6 @@ impl LoopRuntime {
         }));
         // Remove the waker, because it refers to the runtime.
         self.pauses.waker.lock().take();
-    }
-}
-
-impl Drop for LoopRuntime {
-    fn drop(&mut self) {
-        let Some(runtime) = self.runtime.take() else { return };
-        if self.made.check().is_ok() {
-            runtime.shutdown_background();
-        } else {
-            std::mem::forget(runtime);
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::batch::{Batch, BatchOptions};
 use crate::client::duration;
-use crate::drive::{self, Waiter};
+use crate::drive::{self, RuntimeGuard, Waiter};
 use crate::encode::refused;
 use crate::fork;
 use crate::handler::{
@@ -25,7 +25,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Builder;
 use tokio::sync::{Semaphore, oneshot, watch};
 
 /// Maximum time for which a server that stops waits for the threads of its handlers.
@@ -34,7 +34,7 @@ const STOP: Duration = Duration::from_secs(2);
 /// A server whose methods are Python functions.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Server {
-    runtime: Mutex<Option<Runtime>>,
+    runtime: Mutex<Option<RuntimeGuard>>,
     address: String,
     stop: Mutex<Option<oneshot::Sender<()>>>,
     ended: watch::Receiver<Ended>,
@@ -207,7 +207,7 @@ impl Server {
         let bound = py.detach(|| runtime.block_on(serve(builder, address, stopped, ending)));
         Ok(Self {
             address: bound.map_err(failed)?,
-            runtime: Mutex::new(Some(runtime)),
+            runtime: Mutex::new(Some(RuntimeGuard::new(runtime))),
             stop: Mutex::new(Some(stop)),
             ended,
             broker,
@@ -341,19 +341,6 @@ impl Server {
         let runtime = self.runtime.lock().take();
         if let Some(runtime) = runtime {
             runtime.shutdown_timeout(STOP);
-        }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let Some(runtime) = self.runtime.lock().take() else { return };
-        if self.made.check().is_ok() {
-            runtime.shutdown_background();
-        } else {
-            // After fork(2), the runtime's threads exist only in the parent process. Leak the runtime instead of
-            // shutting it down.
-            std::mem::forget(runtime);
         }
     }
 }

@@ -2,20 +2,21 @@
 //! calls can arrive at any time. It connects immediately, and reconnects when the connection is lost.
 
 use crate::client::Offered;
+use crate::drive::RuntimeGuard;
 use crate::lanes::{Lane, Settings, Site};
 use crate::server::services;
 use frpc_reflection::Reflection;
 use pyo3::prelude::*;
 use std::sync::Arc;
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::runtime::{Builder, Handle};
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
 /// A channel of a client that also serves functions to the server.
 pub(crate) struct Serving {
     channel: frpc::Channel,
-    /// Runtime that drives the connection. `None` only during drop.
-    runtime: Option<Runtime>,
+    /// Runtime that drives the connection.
+    runtime: RuntimeGuard,
     /// Task that keeps the channel connected even without calls.
     staying: AbortHandle,
     timeout: Option<f64>,
@@ -41,7 +42,7 @@ impl Serving {
         drop(context);
         let stays = channel.clone();
         let staying = runtime.spawn(async move { stays.stay_connected().await }).abort_handle();
-        Ok(Self { channel, runtime: Some(runtime), staying, timeout: settings.timeout })
+        Ok(Self { channel, runtime: RuntimeGuard::new(runtime), staying, timeout: settings.timeout })
     }
 
     pub(crate) fn channel(&self) -> &frpc::Channel {
@@ -49,7 +50,7 @@ impl Serving {
     }
 
     pub(crate) fn handle(&self) -> &Handle {
-        self.runtime.as_ref().expect("runtime should exist until drop").handle()
+        self.runtime.handle()
     }
 
     pub(crate) fn lane(&self) -> Lane {
@@ -68,8 +69,5 @@ impl Serving {
 impl Drop for Serving {
     fn drop(&mut self) {
         self.close();
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
     }
 }
