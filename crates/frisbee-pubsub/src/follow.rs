@@ -21,16 +21,6 @@ pub(super) enum StartPosition {
     Oldest = 2,
 }
 
-impl StartPosition {
-    pub(super) fn begin(self) -> StartPoint {
-        match self {
-            Self::Now => StartPoint::Now,
-            Self::Last => StartPoint::Last,
-            Self::Oldest => StartPoint::Oldest,
-        }
-    }
-}
-
 /// Offset of a topic's next message, with the epoch of its history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct NextOffset {
@@ -81,7 +71,7 @@ impl<'a> Request<'a> {
             // Use an offset only in its own epoch. The history of another epoch was discarded, and its offsets denote
             // other messages.
             Some(next) if next.epoch == ring.epoch => StartPoint::At(next.offset),
-            _ => self.opening.begin(),
+            _ => StartPoint::Opening(self.opening),
         }
     }
 }

@@ -8,6 +8,7 @@
 //! recorded before, and otherwise from its queue. Topics without a history never take the lock.
 
 use crate::fanout::{SHARED_MIN, Source};
+use crate::follow::StartPosition;
 use crate::queue::QueueSegment;
 use bytes::Bytes;
 use frisbee::{MemoryBudget, MemoryCharge};
@@ -147,9 +148,7 @@ impl Recording {
 /// Point in a topic's history at which a subscriber starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum StartPoint {
-    Now,
-    Last,
-    Oldest,
+    Opening(StartPosition),
     /// The subscriber starts with the message at this offset.
     At(u64),
 }
@@ -406,9 +405,9 @@ impl Ring {
         let now = self.limits.time.map(|_| Instant::now());
         let end = contents.last + 1;
         let wanted = match begin {
-            StartPoint::Now => 0,
-            StartPoint::Last => 1,
-            StartPoint::Oldest => u64::MAX,
+            StartPoint::Opening(StartPosition::Now) => 0,
+            StartPoint::Opening(StartPosition::Last) => 1,
+            StartPoint::Opening(StartPosition::Oldest) => u64::MAX,
             // A position beyond the end is not a position in this history. Replay all messages in this case.
             StartPoint::At(next) => end.checked_sub(next).unwrap_or(u64::MAX),
         };
