@@ -176,8 +176,8 @@ impl Subscription {
         }
         match self.received.pop_front() {
             Some(Entry::Message(message)) => Poll::Ready(Ok(message)),
-            Some(Entry::Notice(Notice::Lagged(count))) => Poll::Ready(Err(RecvError::Lagged(count))),
-            Some(Entry::Notice(Notice::Reconnected)) => Poll::Ready(Err(RecvError::Reconnected)),
+            Some(Entry::Lagged(count)) => Poll::Ready(Err(RecvError::Lagged(count))),
+            Some(Entry::Reconnected) => Poll::Ready(Err(RecvError::Reconnected)),
             None => Poll::Pending,
         }
     }
@@ -241,12 +241,6 @@ struct Queue {
 #[derive(Clone, Debug)]
 pub(super) enum Entry {
     Message(Message),
-    Notice(Notice),
-}
-
-/// An event that the subscription reports to its reader, in order with the messages.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Notice {
     Lagged(u64),
     Reconnected,
 }
@@ -255,7 +249,7 @@ impl Entry {
     fn charge(&self) -> usize {
         match self {
             Self::Message(message) => message.payload.len() + MESSAGE_CHARGE,
-            Self::Notice(_) => MESSAGE_CHARGE,
+            Self::Lagged(_) | Self::Reconnected => MESSAGE_CHARGE,
         }
     }
 }
@@ -335,8 +329,8 @@ impl Queue {
             self.bytes -= oldest.charge();
             let more = match oldest {
                 Entry::Message(_) => 1,
-                Entry::Notice(Notice::Lagged(count)) => count,
-                Entry::Notice(Notice::Reconnected) => {
+                Entry::Lagged(count) => count,
+                Entry::Reconnected => {
                     was_reconnected = true;
                     0
                 }
@@ -345,13 +339,13 @@ impl Queue {
         }
         if was_reconnected {
             self.bytes += MESSAGE_CHARGE;
-            self.entries.push_front(Entry::Notice(Notice::Reconnected));
+            self.entries.push_front(Entry::Reconnected);
         }
         if lost == 0 {
             return; // A single message may exceed the limit.
         }
         self.bytes += MESSAGE_CHARGE;
-        self.entries.push_front(Entry::Notice(Notice::Lagged(lost)));
+        self.entries.push_front(Entry::Lagged(lost));
     }
 }
 
@@ -366,7 +360,7 @@ mod tests {
     #[test]
     fn lost_message_counts_do_not_overflow() {
         let inbox = Inbox::default();
-        inbox.extend((0..8).map(|_| Entry::Notice(Notice::Lagged(u64::MAX))), 2 * MESSAGE_CHARGE);
+        inbox.extend((0..8).map(|_| Entry::Lagged(u64::MAX)), 2 * MESSAGE_CHARGE);
         let message = Message { topic: topic(), offset: 0, payload: Bytes::from_static(b"x") };
         inbox.extend([Entry::Message(message)].into_iter(), 2 * MESSAGE_CHARGE);
     }
@@ -379,8 +373,8 @@ mod tests {
             let queue = inbox.0.lock();
             let name = |entry: &Entry| match entry {
                 Entry::Message(_) => "m".to_owned(),
-                Entry::Notice(Notice::Lagged(count)) => format!("-{count}"),
-                Entry::Notice(Notice::Reconnected) => "r".to_owned(),
+                Entry::Lagged(count) => format!("-{count}"),
+                Entry::Reconnected => "r".to_owned(),
             };
             assert_eq!(queue.bytes, queue.entries.iter().map(Entry::charge).sum::<usize>());
             queue.entries.iter().map(name).collect::<Vec<_>>().join(" ")
@@ -390,7 +384,7 @@ mod tests {
         assert_eq!(waits(), "m m m m m", "queue should accept as many messages as its limit allows");
         add(message());
         assert_eq!(waits(), "-1 m m m m m");
-        add(Entry::Notice(Notice::Reconnected));
+        add(Entry::Reconnected);
         assert_eq!(waits(), "-2 m m m m r", "loss report should include all lost messages");
         (0..4).for_each(|_| add(message()));
         assert_eq!(waits(), "-6 r m m m m");
@@ -415,7 +409,7 @@ mod tests {
         }
         let is_kept = |entry: &&Entry| match entry {
             Entry::Message(message) => buffer.as_ptr_range().contains(&message.payload.as_ptr()),
-            Entry::Notice(_) => false,
+            _ => false,
         };
         assert_eq!(inbox.0.lock().entries.iter().filter(is_kept).count(), 1);
     }

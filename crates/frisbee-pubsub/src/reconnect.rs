@@ -2,7 +2,7 @@
 
 use super::Kind;
 use super::client::{ClientShared, OwnedConnection};
-use super::inbox::{Entry, Inbox, Notice};
+use super::inbox::{Entry, Inbox};
 use super::receive::ClientRouter;
 use frisbee::{CloseReason, Connection, Error, Packet, PacketId, SendError};
 use std::pin::Pin;
@@ -91,7 +91,7 @@ async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
         // Subscriptions that use a history are excluded, because the broker's reply states whether messages may be
         // missing.
         if again.kind == Kind::Subscribe {
-            again.inbox.extend([Entry::Notice(Notice::Reconnected)].into_iter(), shared.inbox_max);
+            again.inbox.extend([Entry::Reconnected].into_iter(), shared.inbox_max);
         }
         if request(shared, connection, again).await.is_err() {
             // The connection was lost again, possibly before `again` above removed the marks of these subscriptions.

@@ -1,7 +1,7 @@
 //! State of a client: its subscriptions, and the callers that wait for replies.
 
 use super::{ClientShared, ClientState, INBOX_MAX, OwnedConnection, PubSubError, RegisteredSubscription};
-use crate::inbox::{Entry, Inbox, Notice, Subscription};
+use crate::inbox::{Entry, Inbox, Subscription};
 use crate::reconnect::Resubscription;
 use crate::resume::{Follow, PrecedingGap, Stream};
 use crate::{Kind, Operations, put};
@@ -191,9 +191,7 @@ impl ClientShared {
             _ => inner.inboxes.get(&id).map(|entered| entered.inbox.clone()).into_iter().collect(),
         };
         drop(inner);
-        inboxes
-            .iter()
-            .for_each(|inbox| inbox.extend([Entry::Notice(Notice::Lagged(count))].into_iter(), self.inbox_max));
+        inboxes.iter().for_each(|inbox| inbox.extend([Entry::Lagged(count)].into_iter(), self.inbox_max));
     }
 
     /// Stores the last topic positions of a connection that has closed.
@@ -239,10 +237,10 @@ impl ClientShared {
     pub(crate) fn notify_gap(&self, inboxes: &[Arc<Inbox>], gap: PrecedingGap) {
         let notice = match gap {
             PrecedingGap::None => return,
-            PrecedingGap::Messages(count) => Notice::Lagged(count),
-            PrecedingGap::Unknown => Notice::Reconnected,
+            PrecedingGap::Messages(count) => Entry::Lagged(count),
+            PrecedingGap::Unknown => Entry::Reconnected,
         };
-        inboxes.iter().for_each(|inbox| inbox.extend([Entry::Notice(notice)].into_iter(), self.inbox_max));
+        inboxes.iter().for_each(|inbox| inbox.extend([notice.clone()].into_iter(), self.inbox_max));
     }
 
     /// Handles the end of the connection, which fails all pending calls of the client.
