@@ -6,7 +6,7 @@
 
 use crate::nats::batch;
 use crate::nats::groups::{self, Groups};
-use crate::nats::outgoing::{FrameOptions, Outgoing, Writer};
+use crate::nats::outgoing::{Outgoing, Writer};
 use crate::nats::subjects::{Subjects, group};
 use crate::reconnect::pause;
 use crate::{Backplane, BackplaneError, Interest, Node, PendingInterest};
@@ -217,8 +217,8 @@ impl Backplane for NatsBus {
 
     fn publish(&self, topic: &str, frame: Bytes) -> Result<(), BackplaneError> {
         let limit = self.room(frame.len())?;
-        let with = if self.groups.may_be() { FrameOptions::Nobody } else { FrameOptions::Others(limit) };
-        self.outgoing.publish(topic, frame, with)
+        let batch_max = (!self.groups.may_be()).then_some(limit);
+        self.outgoing.publish(topic, frame, batch_max)
     }
 
     fn control(&self, frame: Bytes) {

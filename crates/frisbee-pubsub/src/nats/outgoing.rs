@@ -47,15 +47,6 @@ pub(crate) struct QueuedMessage {
     charge: usize,
 }
 
-/// Whether a frame may share a NATS message with other frames.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum FrameOptions {
-    /// The frame may be combined with queued frames of the same topic, up to a message size of this many bytes.
-    Others(usize),
-    /// The frame is sent as a separate NATS message.
-    Nobody,
-}
-
 impl Outgoing {
     pub(crate) fn new(subjects: Arc<Subjects>) -> Self {
         Self {
@@ -67,14 +58,15 @@ impl Outgoing {
         }
     }
 
-    /// Queues a frame to be published to a topic.
-    pub(crate) fn publish(&self, topic: &str, frame: Bytes, with: FrameOptions) -> Result<(), BackplaneError> {
+    /// Queues a frame to be published to a topic. With `batch_max`, the frame may be combined with queued frames of the
+    /// same topic, up to a message size of this many bytes. Otherwise, it is sent as a separate NATS message.
+    pub(crate) fn publish(&self, topic: &str, frame: Bytes, batch_max: Option<usize>) -> Result<(), BackplaneError> {
         self.check()?;
         let mut queue = self.queue.lock();
         let last = queue.last_mut().filter(|last| self.subjects.topic_of(&last.subject) == topic);
         let subject = match last {
             Some(last) => {
-                if let FrameOptions::Others(most) = with
+                if let Some(most) = batch_max
                     && last.payload.add(&frame, most)
                 {
                     last.charge += frame.len();
@@ -164,7 +156,7 @@ mod tests {
     use super::*;
     use crate::nats::batch::{BATCH_MAX, frames};
 
-    const MOST: FrameOptions = FrameOptions::Others(1 << 20);
+    const MOST: Option<usize> = Some(1 << 20);
 
     fn outgoing() -> (Arc<Outgoing>, Writer) {
         let outgoing = Arc::new(Outgoing::new(Arc::new(Subjects::of("shop").unwrap())));
@@ -213,7 +205,7 @@ mod tests {
     async fn unbatched_and_long_frames_leave_separately() {
         let (outgoing, writer) = outgoing();
         for _ in 0..3 {
-            outgoing.publish("a", "\x01".into(), FrameOptions::Nobody).unwrap();
+            outgoing.publish("a", "\x01".into(), None).unwrap();
         }
         for _ in 0..2 {
             outgoing.publish("a", vec![1; BATCH_MAX].into(), MOST).unwrap();
