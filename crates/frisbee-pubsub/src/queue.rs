@@ -358,12 +358,7 @@ impl QueueDelivery<'_> {
 
     /// Appends a message for this subscriber only.
     pub(super) fn push(&mut self, id: PacketId, operations: Operations, body: &Bytes) {
-        let segment = self.segment(body.len());
-        let before = (segment.charge(), segment.own());
-        segment.push(id, operations, body);
-        let added = (segment.charge() - before.0, segment.own() - before.1);
-        self.0.bytes += added.0;
-        self.0.own += added.1;
+        self.append(body.len(), |segment| segment.push(id, operations, body));
     }
 
     /// Appends a report that `count` messages of one subscription are missing at this point. If the report itself is
@@ -371,14 +366,11 @@ impl QueueDelivery<'_> {
     pub(super) fn lag(&mut self, id: PacketId, operations: Operations, count: u64) {
         let mut body = Vec::new();
         tlv::put_varint(&mut body, count);
-        let segment = self.segment(body.len());
-        let before = (segment.charge(), segment.own());
-        if segment.packets.push(id, operations.of(Kind::Lagged), Bytes::from(body)).is_ok() {
-            segment.messages = segment.messages.saturating_add(count);
-        }
-        let added = (segment.charge() - before.0, segment.own() - before.1);
-        self.0.bytes += added.0;
-        self.0.own += added.1;
+        self.append(body.len(), |segment| {
+            if segment.packets.push(id, operations.of(Kind::Lagged), Bytes::from(body)).is_ok() {
+                segment.messages = segment.messages.saturating_add(count);
+            }
+        });
     }
 
     /// Returns whether any subscription of the connection uses a topic history.
@@ -398,11 +390,17 @@ impl QueueDelivery<'_> {
 
     /// Appends a packet that is not a message. If the packet is dropped, it is created again from `mark`.
     pub(super) fn control(&mut self, id: PacketId, operation: Operation, body: Vec<u8>, mark: Option<ReplayMark>) {
-        let body = Bytes::from(body);
-        let segment = self.segment(body.len());
+        self.append(body.len(), |segment| {
+            let _ = segment.packets.push(id, operation, Bytes::from(body));
+            segment.marks.extend(mark);
+        });
+    }
+
+    /// Appends packets with `fill` to a segment with space for `more` bytes, and updates the size of the queue.
+    fn append(&mut self, more: usize, fill: impl FnOnce(&mut QueueSegment)) {
+        let segment = self.segment(more);
         let before = (segment.charge(), segment.own());
-        let _ = segment.packets.push(id, operation, body);
-        segment.marks.extend(mark);
+        fill(segment);
         let added = (segment.charge() - before.0, segment.own() - before.1);
         self.0.bytes += added.0;
         self.0.own += added.1;
