@@ -11,33 +11,17 @@ use std::io::{Read as _, Write as _};
 /// allocates buffers.
 pub(crate) const COMPRESS_MIN: usize = 1024;
 
-/// Reason why decompression failed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum InflateError {
-    NotGzip,
-    TooLong,
-}
-
-impl InflateError {
-    pub(crate) fn status(self, limit: u64) -> Status {
-        match self {
-            Self::NotGzip => Status::invalid_argument("the message is not valid gzip"),
-            Self::TooLong => Status::resource_exhausted(format!("the message has more than {limit} bytes")),
-        }
-    }
-}
-
 /// Decompresses to at most `limit` bytes, and never allocates more. Accepts empty input, because empty messages are not
 /// compressed.
-pub(crate) fn inflate(bytes: &[u8], limit: u64) -> Result<Bytes, InflateError> {
+pub(crate) fn inflate(bytes: &[u8], limit: u64) -> Result<Bytes, Status> {
     if bytes.is_empty() {
         return Ok(Bytes::new());
     }
     let mut out = Vec::new();
     let mut decoder = MultiGzDecoder::new(bytes).take(limit.saturating_add(1));
-    decoder.read_to_end(&mut out).map_err(|_| InflateError::NotGzip)?;
+    decoder.read_to_end(&mut out).map_err(|_| Status::invalid_argument("the message is not valid gzip"))?;
     if out.len() as u64 > limit {
-        return Err(InflateError::TooLong);
+        return Err(Status::resource_exhausted(format!("the message has more than {limit} bytes")));
     }
     Ok(out.into())
 }
@@ -73,17 +57,19 @@ pub(crate) fn is_accepted(encodings: Option<&[u8]>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use frpc::Code;
 
     #[test]
     fn gzip_round_trips_up_to_limit() {
         let bytes = vec![7; 10_000];
         let small = deflate(&bytes);
         assert!(small.len() < 100);
-        assert_eq!(inflate(&small, 10_000).as_deref(), Ok(&bytes[..]));
-        assert_eq!(inflate(&small, 9_999), Err(InflateError::TooLong));
-        assert_eq!(inflate(b"", 100), Ok(Bytes::new()));
-        assert_eq!(inflate(b"{}", 100), Err(InflateError::NotGzip));
-        assert_eq!(inflate(&small[..small.len() - 1], 10_000), Err(InflateError::NotGzip));
+        let inflated = |bytes: &[u8], limit| inflate(bytes, limit).map_err(|status| status.code());
+        assert_eq!(inflated(&small, 10_000).as_deref(), Ok(&bytes[..]));
+        assert_eq!(inflated(&small, 9_999), Err(Code::ResourceExhausted));
+        assert_eq!(inflated(b"", 100), Ok(Bytes::new()));
+        assert_eq!(inflated(b"{}", 100), Err(Code::InvalidArgument));
+        assert_eq!(inflated(&small[..small.len() - 1], 10_000), Err(Code::InvalidArgument));
     }
 
     #[test]

@@ -52,10 +52,7 @@ pub(crate) fn length(prefix: [u8; 4], limit: u32) -> Result<usize, Status> {
 pub(crate) fn decode(flags: u8, message: Bytes, encoding: Compression, limit: u32) -> Result<Bytes, Status> {
     match (flags, encoding) {
         (0, _) => Ok(message),
-        (COMPRESSED, Compression::Gzip) => {
-            let limit = u64::from(limit);
-            gzip::inflate(&message, limit).map_err(|error| error.status(limit))
-        }
+        (COMPRESSED, Compression::Gzip) => gzip::inflate(&message, limit.into()),
         (COMPRESSED, Compression::Identity) => {
             Err(Status::internal("a message is compressed, and the head names no encoding"))
         }

@@ -47,7 +47,7 @@ impl Query {
         }
         let message = Bytes::from(message);
         let message = match is_gzip {
-            true => gzip::inflate(&message, limit).map_err(|error| super::unary::failure(&error.status(limit)))?,
+            true => gzip::inflate(&message, limit).map_err(|status| super::unary::failure(&status))?,
             false => message,
         };
         Ok(Self { format, message })

@@ -421,9 +421,7 @@ impl Service {
         }
         match encoding {
             Compression::Identity => Ok(whole.freeze()),
-            Compression::Gzip => {
-                gzip::inflate(&whole.bytes, limit).map_err(|error| unary::failure(&error.status(limit)))
-            }
+            Compression::Gzip => gzip::inflate(&whole.bytes, limit).map_err(|status| unary::failure(&status)),
         }
     }
 }
