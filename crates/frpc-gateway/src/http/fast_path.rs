@@ -56,24 +56,6 @@ enum NextAction {
     HandOver(Handover),
 }
 
-/// Result of waiting for further input from the client.
-enum ReadOutcome {
-    Bytes,
-    End,
-    /// The server is shutting down.
-    Stopping,
-    /// The client did not send input before the deadline.
-    Late,
-}
-
-/// Deadline for the next read, and the part of a request that it applies to.
-enum ReadDeadline {
-    /// Deadline for the first bytes of the next request.
-    Request(Instant),
-    /// Deadline for the rest of a request head.
-    Head(Instant),
-}
-
 /// An HTTP/1.1 connection that is served without hyper.
 pub(crate) struct FastPath<'a> {
     gateway: &'a Gateway,
@@ -157,27 +139,22 @@ impl<'a> FastPath<'a> {
             }
             // Flush only before waiting, so that pipelined requests share a write.
             self.flush(&[]).await?;
-            let wait = if self.input.is_empty() && self.started.is_none() {
+            let is_idle = self.input.is_empty() && self.started.is_none();
+            let due = if is_idle {
                 // Free the buffers, because the connection is idle.
                 (self.input, self.is_borrowed, self.output) = (BytesMut::new(), false, Vec::new());
-                ReadDeadline::Request(after(now(), self.gateway.idle_timeout))
+                after(now(), self.gateway.idle_timeout)
             } else {
                 self.own_input();
                 // Count the deadline from the first byte of the head, so that a client that sends single bytes cannot
                 // extend it.
-                ReadDeadline::Head(after(*self.started.get_or_insert_with(now), context.first_header_timeout()))
+                after(*self.started.get_or_insert_with(now), context.first_header_timeout())
             };
-            let mut outcome = self.read(wait, stopping.as_mut()).await?;
-            // Close an idle connection without an error response, because there is no request to respond to.
-            if matches!(outcome, ReadOutcome::Late) && self.input.is_empty() {
-                outcome = ReadOutcome::End;
-            }
-            match outcome {
-                ReadOutcome::Bytes => {}
-                ReadOutcome::End | ReadOutcome::Stopping => return self.close().await.map(|()| Handover::Nothing),
-                ReadOutcome::Late => {
-                    return self.refuse(Malformed::TooSlow).await;
-                }
+            match self.read(due, is_idle, stopping.as_mut()).await? {
+                Some(1..) => {}
+                None if !self.input.is_empty() => return self.refuse(Malformed::TooSlow).await,
+                // Close an idle connection without an error response, because there is no request to respond to.
+                Some(0) | None => return self.close().await.map(|()| Handover::Nothing),
             }
         }
     }
@@ -212,27 +189,26 @@ impl<'a> FastPath<'a> {
         Ok(if is_last { NextAction::Close } else { NextAction::Next })
     }
 
-    /// Waits for input and appends it to the buffer.
+    /// Waits for input and appends it to the buffer. Returns the number of bytes, or `None` if nothing has arrived until
+    /// `due`. The input of an idle connection ends when the server shuts down.
     async fn read(
         &mut self,
-        wait: ReadDeadline,
+        due: Instant,
+        is_idle: bool,
         mut stopping: Pin<&mut impl Future<Output = ()>>,
-    ) -> io::Result<ReadOutcome> {
+    ) -> io::Result<Option<usize>> {
         poll_fn(|task| {
             if let Poll::Ready(count) = self.poll_read(task)? {
-                return Poll::Ready(Ok(if count == 0 { ReadOutcome::End } else { ReadOutcome::Bytes }));
+                return Poll::Ready(Ok(Some(count)));
             }
-            match &wait {
-                ReadDeadline::Request(due) => {
-                    // After this poll, a shutdown wakes the task, because the task's waker does not change.
-                    let was_polled = std::mem::replace(&mut self.is_stop_polled, true);
-                    if if was_polled { self.context.is_stopping() } else { stopping.as_mut().poll(task).is_ready() } {
-                        return Poll::Ready(Ok(ReadOutcome::Stopping));
-                    }
-                    self.transport.poll_deadline(task, *due).map(|()| Ok(ReadOutcome::Late))
+            if is_idle {
+                // After this poll, a shutdown wakes the task, because the task's waker does not change.
+                let was_polled = std::mem::replace(&mut self.is_stop_polled, true);
+                if if was_polled { self.context.is_stopping() } else { stopping.as_mut().poll(task).is_ready() } {
+                    return Poll::Ready(Ok(Some(0)));
                 }
-                ReadDeadline::Head(due) => self.transport.poll_deadline(task, *due).map(|()| Ok(ReadOutcome::Late)),
             }
+            self.transport.poll_deadline(task, due).map(|()| Ok(None))
         })
         .await
     }
