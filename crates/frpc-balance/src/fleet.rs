@@ -12,7 +12,7 @@ pub(crate) mod view;
 
 use crate::fleet::choice::{CandidateSet, ChosenServer};
 use crate::fleet::clock::FleetClock;
-use crate::fleet::members::{Members, Row, Urgency};
+use crate::fleet::members::{Row, Urgency};
 use crate::fleet::options::FleetOptions;
 use crate::fleet::resolving::ResolverTask;
 use frpc::Status;
@@ -31,7 +31,9 @@ const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 
 /// The interchangeable servers of a channel. Chooses a connection for each call and keeps connections open.
 pub(crate) struct Fleet {
-    members: RwLock<Members>,
+    /// The servers that connections are maintained to.
+    members: RwLock<Vec<Row>>,
+    options: FleetOptions,
     /// Candidates for calls, which are the members that have a connection. To avoid deadlocks, `members` must be locked
     /// before `choice`.
     choice: Mutex<CandidateSet>,
@@ -52,7 +54,8 @@ impl Fleet {
     /// Creates a fleet that has no members yet.
     fn new(options: FleetOptions, clock: Arc<FleetClock>, connect_timeout: Duration, runtime: &Handle) -> Self {
         Self {
-            members: RwLock::new(Members::new(options)),
+            members: RwLock::default(),
+            options,
             choice: Mutex::default(),
             clock,
             urgency: Arc::default(),
@@ -110,8 +113,8 @@ impl Fleet {
     }
 
     /// Replaces the candidates with the members that currently have a connection.
-    fn rebuild_choice(&self, members: &Members) {
-        *self.choice.lock() = members.choice();
+    fn rebuild_choice(&self, members: &[Row]) {
+        *self.choice.lock() = CandidateSet::among(members, &self.options);
         self.clock.reports.clear(); // The ranks of the servers have changed.
     }
 
@@ -159,20 +162,20 @@ impl Fleet {
     }
 
     fn without_connection(&self, within: Duration) -> String {
-        let count = self.members.read().rows().len();
+        let count = self.members.read().len();
         self.with_failure(format!("no connection to any of {count} servers within {within:?}"))
     }
 
     /// Returns whether the channel's runtime has shut down, so that no connection can be made.
     fn is_abandoned(&self) -> bool {
         self.resolving.get().is_none_or(ResolverTask::is_finished)
-            && self.members.read().rows().iter().all(|row| row.member.is_finished())
+            && self.members.read().iter().all(|row| row.member.is_finished())
     }
 
     /// Appends the last error of a server or of the resolver to `text`, if there is one.
     fn with_failure(&self, text: String) -> String {
         let members = self.members.read();
-        let failure = members.rows().iter().find_map(|row| row.member.links.failure());
+        let failure = members.iter().find_map(|row| row.member.links.failure());
         match (failure, self.resolving.get()) {
             (Some(failure), _) => format!("{text}; {failure}"),
             (None, Some(resolving)) => resolving.with_failure(&text),
@@ -190,7 +193,7 @@ impl Fleet {
         // Set the flag while `members` is locked, because `add` checks the flag under the same lock.
         let members = self.members.read();
         self.is_closed.store(true, Ordering::Release);
-        let all: Vec<_> = members.rows().iter().map(|row| row.member.clone()).collect();
+        let all: Vec<_> = members.iter().map(|row| row.member.clone()).collect();
         // Close outside of the lock, because closing wakes tasks, which may run arbitrary code.
         drop(members);
         all.iter().for_each(|member| member.links.close());
@@ -205,7 +208,7 @@ impl Fleet {
     fn add(&self, rows: Vec<Row>) {
         let mut members = self.members.write();
         if !self.is_closed.load(Ordering::Acquire) {
-            members.add(rows);
+            members.extend(rows);
             self.rebuild_choice(&members);
             // Notify waiting calls again, because a member may have connected before its row was added.
             self.clock.connected.notify_waiters();
@@ -247,7 +250,7 @@ impl Picker for Fleet {
             let in_progress = row.current().as_ref().map(Link::in_progress);
             ServerLoad::new(row.endpoint.address(), in_progress, row.estimate.is_doubted())
         };
-        self.members.read().rows().iter().map(load).collect()
+        self.members.read().iter().map(load).collect()
     }
 
     fn has_several(&self) -> bool {
@@ -265,8 +268,7 @@ fn below(count: usize) -> usize {
 /// these criteria, the most important one first: the server has sent data, is not ejected, has a nonzero weight, and
 /// has few calls. The first criterion avoids hanging servers, which accept connections but never send data.
 #[cold]
-fn any(members: &Members) -> Option<Arc<Link>> {
-    let rows = members.rows();
+fn any(rows: &[Row]) -> Option<Arc<Link>> {
     let (behind, before) = rows.split_at(below(rows.len()));
     let all = before.iter().chain(behind).filter_map(|row| Some((row, row.current()?)));
     let best = all.min_by_key(|(row, link)| {

@@ -1,8 +1,6 @@
 //! The members of a fleet and the tasks that maintain their connections.
 
-use crate::fleet::choice::CandidateSet;
 use crate::fleet::estimate::ServerEstimate;
-use crate::fleet::options::FleetOptions;
 use crate::resolve::Endpoint;
 use frpc::picker::Link;
 use frpc::picker::Links;
@@ -15,12 +13,6 @@ use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
-
-/// The servers that a fleet maintains connections to.
-pub(crate) struct Members {
-    rows: Vec<Row>,
-    options: FleetOptions,
-}
 
 /// A server of the fleet with its resolved endpoint and its performance estimate.
 pub(crate) struct Row {
@@ -44,30 +36,6 @@ impl Row {
     /// Returns the current connection to the server, if there is one.
     pub(crate) fn current(&self) -> Option<Arc<Link>> {
         self.member.links.current()
-    }
-}
-
-impl Members {
-    pub(crate) fn new(options: FleetOptions) -> Self {
-        Self { rows: Vec::new(), options }
-    }
-
-    pub(crate) fn rows(&self) -> &[Row] {
-        &self.rows
-    }
-
-    pub(crate) fn add(&mut self, rows: Vec<Row>) {
-        self.rows.extend(rows);
-    }
-
-    /// Removes and returns the members that `stays` returns `false` for.
-    pub(crate) fn retain(&mut self, mut stays: impl FnMut(&mut Row) -> bool) -> Vec<Row> {
-        self.rows.extract_if(.., |row| !stays(row)).collect()
-    }
-
-    /// Returns a candidate set with the members that currently have a connection.
-    pub(crate) fn choice(&self) -> CandidateSet {
-        CandidateSet::among(&self.rows, &self.options)
     }
 }
 

@@ -191,9 +191,9 @@ impl Fleet {
     /// [remove](Self::remove_missing) missing members, if there are any.
     fn handle_set(&self, endpoints: Vec<Arc<Endpoint>>, follower: &Follower, now: Instant) -> Option<Instant> {
         let mut stated: BTreeMap<_, _> = endpoints.into_iter().map(|endpoint| (endpoint.key(), endpoint)).collect();
-        let is_first = self.members.read().rows().is_empty();
+        let is_first = self.members.read().is_empty();
         let mut members = self.members.write();
-        let removed = members.retain(|row| {
+        for row in &mut *members {
             match stated.remove(&row.endpoint.key()) {
                 Some(endpoint) => {
                     if row.endpoint != endpoint {
@@ -203,12 +203,10 @@ impl Fleet {
                 }
                 None => drop(row.missing_since.get_or_insert(now)),
             }
-            true
-        });
+        }
         self.rebuild_choice(&members); // Weights and zones may have changed.
         // `join` takes the lock again to add the new members.
         drop(members);
-        debug_assert!(removed.is_empty(), "missing servers should be kept for a while");
         let mut joining: Vec<_> = stated.into_values().collect();
         // Shuffle the endpoints, because otherwise all clients would connect to the same ones first.
         (1..joining.len()).for_each(|at| joining.swap(at, below(at + 1)));
@@ -239,15 +237,14 @@ impl Fleet {
     /// returns the time of the next check.
     fn remove_missing(&self, now: Instant) -> Option<Instant> {
         let end = |since: Instant| since + MISSING_FOR;
-        let next = |members: &super::members::Members| {
-            members.rows().iter().filter_map(|row| row.missing_since).min().map(end)
-        };
+        let next = |members: &[Row]| members.iter().filter_map(|row| row.missing_since).min().map(end);
         // Check under the read lock first, because usually no member is due for removal.
         if next(&self.members.read()).is_none_or(|end| end > now) {
             return next(&self.members.read());
         }
         let mut members = self.members.write();
-        let removed = members.retain(|row| row.missing_since.is_none_or(|since| end(since) > now));
+        let is_due = |row: &mut Row| row.missing_since.is_some_and(|since| end(since) <= now);
+        let removed: Vec<_> = members.extract_if(.., is_due).collect();
         let next = next(&members);
         self.rebuild_choice(&members);
         // Drain outside of the lock, because closing connections wakes tasks, which may run arbitrary code.

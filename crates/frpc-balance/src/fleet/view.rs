@@ -47,7 +47,7 @@ impl FleetView {
 impl Fleet {
     pub(super) fn view(&self) -> FleetView {
         let rows = self.members.read();
-        let servers = rows.rows().iter().map(|row| {
+        let servers = rows.iter().map(|row| {
             let link = row.current();
             FleetServer {
                 endpoint: Endpoint::clone(&row.endpoint),
