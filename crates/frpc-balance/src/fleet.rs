@@ -168,7 +168,7 @@ impl Fleet {
 
     /// Returns whether the channel's runtime has shut down, so that no connection can be made.
     fn is_abandoned(&self) -> bool {
-        self.resolving.get().is_none_or(ResolverTask::is_finished)
+        self.resolving.get().is_none_or(|resolving| resolving.task.is_finished())
             && self.members.read().iter().all(|row| row.member.is_finished())
     }
 
@@ -198,7 +198,7 @@ impl Fleet {
         drop(members);
         all.iter().for_each(|member| member.links.close());
         if let Some(resolving) = self.resolving.get() {
-            resolving.stop();
+            resolving.task.abort();
         }
         // Wake calls that wait for a connection. They check the flag and fail.
         self.clock.connected.notify_waiters();

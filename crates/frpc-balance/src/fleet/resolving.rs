@@ -58,21 +58,13 @@ type Connect = dyn Fn(&ResolvedEndpoint, Arc<ServerEstimate>) -> Result<Links, f
 pub(crate) struct ResolverTask {
     pub(crate) name: String,
     failure: Arc<LastFailure>,
-    task: JoinHandle<()>,
+    pub(crate) task: JoinHandle<()>,
 }
 
 /// Last error of a resolver. `None` after a success.
 type LastFailure = Mutex<Option<String>>;
 
 impl ResolverTask {
-    pub(crate) fn is_finished(&self) -> bool {
-        self.task.is_finished()
-    }
-
-    pub(crate) fn stop(&self) {
-        self.task.abort();
-    }
-
     /// Returns the last error of the resolver, or `None` after a success.
     pub(crate) fn failure(&self) -> Option<String> {
         self.failure.lock().clone()

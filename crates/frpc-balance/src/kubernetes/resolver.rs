@@ -118,14 +118,14 @@ impl KubernetesResolver {
     /// Sets the server name to verify against the servers' certificates. Defaults to `SERVICE.NAMESPACE.svc`.
     #[must_use]
     pub fn with_server_name(mut self, name: impl Into<String>) -> Self {
-        self.slices.set_server_name(name.into());
+        self.slices.server_name = name.into();
         self
     }
 
     /// Prefers the IPv6 address of pods that have addresses of both families. By default, the IPv4 address is used.
     #[must_use]
     pub fn prefer_ipv6(mut self) -> Self {
-        self.slices.prefer_v6();
+        self.slices.prefers_v6 = true;
         self
     }
 

@@ -227,8 +227,10 @@ fn backend(endpoint: SliceEndpoint, port: u16) -> Option<Backend> {
 #[derive(Debug)]
 pub(crate) struct Slices {
     port: Port,
-    server_name: String,
-    prefers_v6: bool,
+    /// Name to verify against the servers' certificates.
+    pub(crate) server_name: String,
+    /// Whether the IPv6 address is used of pods that have addresses of both families.
+    pub(crate) prefers_v6: bool,
     slices: BTreeMap<String, Slice>,
     /// Total number of endpoints in all EndpointSlices.
     backends: usize,
@@ -237,18 +239,9 @@ pub(crate) struct Slices {
 }
 
 impl Slices {
-    /// Creates an empty set. `server_name` is the name to verify against the servers' certificates.
+    /// Creates an empty set.
     pub(crate) fn new(port: Port, server_name: String) -> Self {
         Self { port, server_name, prefers_v6: false, slices: BTreeMap::new(), backends: 0, is_full: false }
-    }
-
-    /// Prefers the IPv6 address of pods that have addresses of both families.
-    pub(crate) fn prefer_v6(&mut self) {
-        self.prefers_v6 = true;
-    }
-
-    pub(crate) fn set_server_name(&mut self, name: String) {
-        self.server_name = name;
     }
 
     /// Returns an empty set with the same settings as this one.
@@ -439,7 +432,7 @@ mod tests {
         let v6 = slice("six", "IPv6", vec![pod("fd00::1", "a"), pod("fd00::3", "c"), conditions("fd00::4", json!({}))]);
         let mut slices = slices("grpc", [v4, v6]);
         assert_eq!(addresses(&slices), ["10.0.0.1:8080", "10.0.0.2:8080", "[fd00::3]:8080", "[fd00::4]:8080"]);
-        slices.prefer_v6();
+        slices.prefers_v6 = true;
         assert_eq!(addresses(&slices), ["10.0.0.2:8080", "[fd00::1]:8080", "[fd00::3]:8080", "[fd00::4]:8080"]);
     }
 
