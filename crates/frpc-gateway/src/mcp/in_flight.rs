@@ -7,22 +7,27 @@ use std::collections::HashMap;
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Tool calls in progress on the server, so that clients can cancel them with another HTTP request.
 #[derive(Default)]
 pub(crate) struct InFlight {
     calls: Mutex<HashMap<Key, Canceller>>,
-    sessions: Sessions,
+    /// Number of session ids that were created, and secret keys by which clients cannot guess the ids of others.
+    sessions: AtomicU64,
+    keys: [RandomState; 2],
 }
 
 /// Key of a tool call: its session and the request id as JSON.
 type Key = (Box<[u8]>, Box<str>);
 
 impl InFlight {
-    /// Creates a session id of 128 random bits. The id must not be guessable, because its owner can cancel the
-    /// session's calls.
+    /// Creates a session id of 128 random bits, which are SipHash values of a counter. The id must not be guessable,
+    /// because its owner can cancel the session's calls.
     pub(crate) fn new_session(&self) -> String {
-        self.sessions.next()
+        let number = self.sessions.fetch_add(1, Ordering::Relaxed);
+        let [first, second] = self.keys.each_ref().map(|key| key.hash_one(number));
+        format!("{first:016x}{second:016x}")
     }
 
     /// Cancels a tool call if it is in progress.
@@ -62,22 +67,5 @@ pub(crate) struct Registered {
 impl Drop for Registered {
     fn drop(&mut self) {
         self.in_flight.calls.lock().remove(&self.key);
-    }
-}
-
-/// Generator of session ids, which are SipHash values of a counter with two random keys.
-#[derive(Default)]
-struct Sessions {
-    keys: [RandomState; 2],
-    next: Mutex<u64>,
-}
-
-impl Sessions {
-    fn next(&self) -> String {
-        let mut next = self.next.lock();
-        *next += 1;
-        // Hash the counter with secret keys, so that a client cannot guess the session ids of others.
-        let [first, second] = [0, 1].map(|at| self.keys.get(at).map_or(0, |key: &RandomState| key.hash_one(*next)));
-        format!("{first:016x}{second:016x}")
     }
 }
