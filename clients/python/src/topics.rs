@@ -364,11 +364,7 @@ impl Settings {
         let client = match self.address().strip_prefix("unix:") {
             Some(path) => {
                 let path = path.to_owned();
-                let connector = move || {
-                    let path = path.clone();
-                    async move { UnixStream::connect(path).await }
-                };
-                Client::connect_with_connector(builder, connector).await
+                Client::connect_with_connector(builder, move || UnixStream::connect(path.clone())).await
             }
             None => Client::connect_with(builder, self.address()).await,
         };
