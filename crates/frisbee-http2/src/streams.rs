@@ -2,9 +2,9 @@
 //!
 //! # Decisions
 //!
-//! Slots are reused, so a connection allocates only for its maximum number of concurrent streams. A key contains the
-//! generation of its slot, so the key of a closed stream is invalid. The table uses the id itself as the hash, because
-//! ids are consecutive.
+//! Slots are reused, so a connection allocates only for its maximum number of concurrent streams. A key contains the id
+//! of its stream, which is never reused, so the key of a closed stream is invalid. The index is a sorted list, because
+//! the ids of new streams increase.
 
 use crate::Head;
 use crate::error::ConnectionError;
@@ -20,12 +20,11 @@ const RESETS_MAX: usize = 256;
 /// Stream id that marks a slot as unused.
 const FREE: u32 = 0;
 
-/// Key of a stream on its connection. A key is never reused, because it contains a generation that distinguishes the
-/// streams of a slot.
+/// Key of a stream on its connection. A key is never reused, because it contains the id of the stream.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct StreamKey {
     pub(crate) slot: u32,
-    generation: u32,
+    id: u32,
 }
 
 impl StreamKey {
@@ -142,7 +141,6 @@ pub(crate) struct Progress {
 #[derive(Debug)]
 pub(crate) struct StreamSlot {
     pub(crate) id: u32,
-    generation: u32,
     pub(crate) state: State,
     /// Whether the head of the peer's message has been received.
     pub(crate) has_received_head: bool,
@@ -185,7 +183,7 @@ impl StreamSlot {
     }
 
     pub(crate) fn key(&self, slot: u32) -> StreamKey {
-        StreamKey { slot, generation: self.generation }
+        StreamKey { slot, id: self.id }
     }
 
     /// Accounts for received bytes of the body. RFC 9113, section 8.1.1: "A request or response is also malformed if
@@ -206,12 +204,8 @@ impl StreamSlot {
 pub(crate) struct StreamTable {
     slots: Vec<StreamSlot>,
     free: Vec<u32>,
-    /// Hash table with open addressing and linear probing. An entry is the number of a slot plus one, or 0 if it is
-    /// empty. At most half of the entries are used.
-    index: Vec<u32>,
-    live: usize,
-    /// Generation of the latest stream. It distinguishes the [`StreamKey`]s of streams that use the same slot.
-    generation: u32,
+    /// Ids of the open streams and their slots, sorted by id.
+    index: VecDeque<(u32, u32)>,
     resets: VecDeque<u32>,
     /// Highest id that was removed from `resets`.
     last_forgotten: u32,
@@ -219,45 +213,31 @@ pub(crate) struct StreamTable {
 
 impl StreamTable {
     pub(crate) fn len(&self) -> usize {
-        self.live
+        self.index.len()
     }
 
     pub(crate) fn memory(&self) -> usize {
         let slots = self.slots.capacity().saturating_mul(size_of::<StreamSlot>());
-        let indexes = self.free.capacity().saturating_add(self.index.capacity()).saturating_add(RESETS_MAX);
+        let index = self.index.capacity().saturating_mul(2);
+        let indexes = self.free.capacity().saturating_add(index).saturating_add(RESETS_MAX);
         slots.saturating_add(indexes.saturating_mul(size_of::<u32>()))
     }
 
     /// Shrinks tables that have become large because many streams were open.
     pub(crate) fn release(&mut self) {
-        if self.live == 0 {
+        if self.index.is_empty() {
             (self.slots, self.free, self.index) = Default::default();
         }
     }
 
-    fn home(&self, id: u32) -> usize {
-        (id >> 1) as usize & self.index.len().saturating_sub(1)
-    }
-
-    fn next(&self, at: usize) -> usize {
-        at.wrapping_add(1) & self.index.len().saturating_sub(1)
-    }
-
-    /// Returns the position in `index` at which a stream id is or would be stored. `index` must not be empty.
-    fn probe(&self, id: u32) -> usize {
-        let mut at = self.home(id);
-        while let Some(slot) = self.index.get(at).and_then(|entry| entry.checked_sub(1)) {
-            if self.slots.get(slot as usize).is_some_and(|slot| slot.id == id) {
-                break;
-            }
-            at = self.next(at);
-        }
-        at
+    /// Returns the position of a stream in `index`.
+    fn position(&self, id: u32) -> Option<usize> {
+        self.index.binary_search_by_key(&id, |(id, _)| *id).ok()
     }
 
     /// Returns the slot of an open stream, by its id.
     pub(crate) fn find(&self, id: u32) -> Option<u32> {
-        self.index.get(self.probe(id))?.checked_sub(1)
+        self.index.get(self.position(id)?).map(|(_, slot)| *slot)
     }
 
     pub(crate) fn slot(&mut self, slot: u32) -> Option<&mut StreamSlot> {
@@ -269,12 +249,11 @@ impl StreamTable {
     }
 
     pub(crate) fn get(&self, key: StreamKey) -> Option<&StreamSlot> {
-        let is_same = |slot: &&StreamSlot| slot.generation == key.generation && slot.id != FREE;
-        self.slots.get(key.slot as usize).filter(is_same)
+        self.slots.get(key.slot as usize).filter(|slot| slot.id == key.id)
     }
 
     pub(crate) fn get_mut(&mut self, key: StreamKey) -> Option<&mut StreamSlot> {
-        self.slot(key.slot).filter(|slot| slot.generation == key.generation)
+        self.slots.get_mut(key.slot as usize).filter(|slot| slot.id == key.id)
     }
 
     /// Returns an iterator over the open streams and their slot numbers.
@@ -282,15 +261,10 @@ impl StreamTable {
         (0..).zip(&mut self.slots).filter(|(_, slot)| slot.id != FREE)
     }
 
-    /// Adds a stream with the given flow-control windows. Its id must not be in the table yet.
+    /// Adds a stream with the given flow-control windows. Its id must be higher than those of all earlier streams.
     pub(crate) fn insert(&mut self, id: u32, send: u32, receive: u32) -> StreamKey {
-        if self.live.saturating_mul(2) >= self.index.len() {
-            self.grow();
-        }
-        self.generation = self.generation.wrapping_add(1);
         let new = StreamSlot {
             id,
-            generation: self.generation,
             state: State::Open,
             has_received_head: false,
             has_sent_head: false,
@@ -309,58 +283,20 @@ impl StreamTable {
             Some(free) => *free = new,
             None => self.slots.push(new),
         }
-        self.enter(id, slot);
-        self.live = self.live.saturating_add(1);
+        debug_assert!(self.index.back().is_none_or(|(last, _)| *last < id), "ids of new streams should increase");
+        self.index.push_back((id, slot));
         key
-    }
-
-    fn enter(&mut self, id: u32, slot: u32) {
-        let at = self.probe(id);
-        if let Some(entry) = self.index.get_mut(at) {
-            *entry = slot.saturating_add(1);
-        }
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        let size = self.index.len().saturating_mul(2).max(16);
-        let entries = std::mem::replace(&mut self.index, vec![0; size]);
-        for slot in entries.into_iter().filter_map(|entry| entry.checked_sub(1)) {
-            if let Some(id) = self.slots.get(slot as usize).map(|slot| slot.id) {
-                self.enter(id, slot);
-            }
-        }
     }
 
     /// Removes a stream and returns the number of bytes that its queue contained.
     pub(crate) fn remove(&mut self, slot: u32) -> usize {
         let Some(removed) = self.slots.get_mut(slot as usize) else { return 0 };
         let queued = removed.queue.take().map_or(0, |queue| queue.len);
-        let id = removed.id;
-        let mut hole = self.probe(id);
-        let mut at = hole;
-        // Backward-shift deletion: move later entries into the gap, unless it is before their home position.
-        loop {
-            at = self.next(at);
-            let Some(entry) = self.index.get(at).copied().filter(|entry| *entry > 0) else { break };
-            let moved = self.slots.get(entry.saturating_sub(1) as usize).map_or(0, |slot| slot.id);
-            let mask = self.index.len().saturating_sub(1);
-            let distance = |from: usize, to: usize| to.wrapping_sub(from) & mask;
-            if distance(self.home(moved), at) >= distance(hole, at) {
-                if let Some(empty) = self.index.get_mut(hole) {
-                    *empty = entry;
-                }
-                hole = at;
-            }
-        }
-        if let Some(empty) = self.index.get_mut(hole) {
-            *empty = 0;
-        }
-        if let Some(removed) = self.slots.get_mut(slot as usize) {
-            removed.id = FREE;
+        let id = std::mem::replace(&mut removed.id, FREE);
+        if let Some(at) = self.position(id) {
+            self.index.remove(at);
         }
         self.free.push(slot);
-        self.live = self.live.saturating_sub(1);
         queued
     }
 
