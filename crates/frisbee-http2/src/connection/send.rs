@@ -2,8 +2,7 @@
 
 use super::Connection;
 use super::timeouts::Shutdown;
-use crate::frame::{self, Settings, flag, kind};
-use crate::hpack::Encoder;
+use crate::frame::{self, flag, kind};
 use crate::limits;
 use crate::output::{GATHERED_MIN, Output, QUANTUM};
 use crate::streams::{Load, Progress, SendQueue, State};
@@ -46,18 +45,6 @@ impl fmt::Display for OpenError {
 
 impl std::error::Error for OpenError {}
 
-/// Appends a field block as a HEADERS frame, followed by CONTINUATION frames if the block does not fit.
-fn put_block(output: &mut Output, encoder: &mut Encoder, peer: &Settings, id: u32, head: &Head, is_end: bool) {
-    let framed = output.framed();
-    let at = framed.len();
-    framed.extend_from_slice(&[0; frame::HEAD]);
-    encoder.begin(framed);
-    for (name, value, is_sensitive) in head.all() {
-        encoder.put(name, value, is_sensitive, framed);
-    }
-    frame::finish_headers(framed, at, id, is_end, peer.frame_size_max);
-}
-
 impl Connection {
     /// Opens a stream by sending the head of a request. Set `is_end` if the request has no body.
     ///
@@ -98,8 +85,16 @@ impl Connection {
         self.peer.list_size_max as usize
     }
 
+    /// Appends a field block as a HEADERS frame, followed by CONTINUATION frames if the block does not fit.
     fn put_block(&mut self, id: u32, head: &Head, is_end: bool) {
-        put_block(&mut self.output, &mut self.encoder, &self.peer, id, head, is_end);
+        let framed = self.output.framed();
+        let at = framed.len();
+        framed.extend_from_slice(&[0; frame::HEAD]);
+        self.encoder.begin(framed);
+        for (name, value, is_sensitive) in head.all() {
+            self.encoder.put(name, value, is_sensitive, framed);
+        }
+        frame::finish_headers(framed, at, id, is_end, self.peer.frame_size_max);
         self.abuse.handle_sent_head();
     }
 
@@ -194,7 +189,7 @@ impl Connection {
         let has_room = self.output.len() < limits::OUTPUT_MAX;
         self.output.expect_reply();
         let (start, mark) = (self.output.framed().len(), self.encoder.mark());
-        put_block(&mut self.output, &mut self.encoder, &self.peer, id, head, false);
+        self.put_block(id, head, false);
         let data_head = self.output.framed().len();
         let body = data_head.saturating_add(frame::HEAD);
         self.output.framed().extend_from_slice(&[0; frame::HEAD]);
@@ -204,7 +199,6 @@ impl Connection {
             self.encoder.withdraw(mark);
             return Ok(false);
         }
-        self.abuse.handle_sent_head();
         if let Some(slot) = self.streams.get_mut(stream) {
             slot.has_sent_head = true;
         }
