@@ -315,7 +315,7 @@ impl Connection {
     /// Returns whether the driver should read from the transport. Reading pauses while too much output is pending, or
     /// if the peer has sent too many useless frames.
     pub fn may_read(&self) -> bool {
-        self.abuse.deadline().is_none() && !self.is_full()
+        self.abuse.limiter.deadline().is_none() && !self.is_full()
     }
 
     /// Returns whether too much output is pending to handle more input.
@@ -515,12 +515,12 @@ impl Connection {
     /// Inherits the debt for useless frames from earlier connections of the same caller; see
     /// [`AbuseLimiter::inherit`](frisbee_core::AbuseLimiter::inherit).
     pub fn inherit_abuse(&mut self, debt: Duration) {
-        self.abuse.inherit(debt);
+        self.abuse.limiter.inherit(debt);
     }
 
     /// Returns the debt for useless frames of the peer; see [`AbuseLimiter::debt`](frisbee_core::AbuseLimiter::debt).
     pub fn abuse_debt(&self, now: Instant) -> Duration {
-        self.abuse.debt(now)
+        self.abuse.limiter.debt(now)
     }
 
     /// Closes the connection because the peer causes excessive load, for example by useless requests. The output ends

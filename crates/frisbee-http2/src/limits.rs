@@ -44,7 +44,7 @@ pub(crate) const REPLY_PROGRESS: usize = 16 * 1024;
 /// the connection is closed.
 #[derive(Debug)]
 pub(crate) struct Abuse {
-    limiter: AbuseLimiter,
+    pub(crate) limiter: AbuseLimiter,
     /// Charges in the current batch in excess of the lengths of the charged frames, in bytes. At the end of the batch,
     /// this amount is counted as received, because the limiter compares charges to received bytes.
     excess: usize,
@@ -65,14 +65,6 @@ impl Abuse {
             updates: cost::UPDATES_PER_DATA,
             has_sent: true,
         }
-    }
-
-    pub(crate) fn inherit(&mut self, debt: Duration) {
-        self.limiter.inherit(debt);
-    }
-
-    pub(crate) fn debt(&self, now: Instant) -> Duration {
-        self.limiter.debt(now)
     }
 
     /// Charges the peer for a useless frame of `length` bytes, with an additional cost of `cost` bytes.
@@ -119,14 +111,5 @@ impl Abuse {
     pub(crate) fn end_batch(&mut self, count: usize, now: Instant) -> Result<(), ConnectionError> {
         self.limiter.end_batch(count.saturating_add(std::mem::take(&mut self.excess)), now);
         if self.limiter.is_exhausted() { Err(ConnectionError::calm("too many useless frames")) } else { Ok(()) }
-    }
-
-    /// Returns the time at which reading resumes, or `None` if reading is not paused.
-    pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.limiter.deadline()
-    }
-
-    pub(crate) fn handle_timeout(&mut self, now: Instant) {
-        self.limiter.handle_timeout(now);
     }
 }

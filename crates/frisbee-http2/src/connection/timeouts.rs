@@ -83,7 +83,7 @@ impl Connection {
             self.opened_by,
             self.acknowledged_by,
             self.replies_checked_at,
-            self.abuse.deadline(),
+            self.abuse.limiter.deadline(),
             self.read_progress.deadline(),
             self.write_progress.deadline(),
             announced,
@@ -106,8 +106,8 @@ impl Connection {
 
     fn expire(&mut self, now: Instant) -> Result<(), ConnectionError> {
         let is_due = |time: Option<Instant>| time.is_some_and(|time| now >= time);
-        if self.abuse.deadline().is_some() {
-            self.abuse.handle_timeout(now);
+        if self.abuse.limiter.deadline().is_some() {
+            self.abuse.limiter.handle_timeout(now);
             // Restart the measurement, because nothing was read during the pause.
             self.read_progress.complete();
             if self.is_mid_frame() {
