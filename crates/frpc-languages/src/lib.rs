@@ -17,6 +17,7 @@
 
 #![forbid(unsafe_code)]
 
+mod names;
 mod python;
 mod typescript;
 

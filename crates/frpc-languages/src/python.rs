@@ -15,8 +15,9 @@ use prost_types::{
     ServiceDescriptorProto,
 };
 
+use crate::names::{MemberNames, TypeNames};
 use crate::{packages, require_polyglot, tag};
-use names::{Attributes, Names};
+use names::{ModuleNames, attributes, hide};
 
 /// Message type that is represented by a NumPy array.
 const TENSOR: &str = ".frpc.Tensor";
@@ -38,15 +39,18 @@ impl Backend for Python {
     fn emit(&self, checked: &Checked<'_>) -> Result<Vec<OutputFile>, Error> {
         require_polyglot(checked, "Python")?;
         let packages = packages(checked.schema);
-        let names = Names::new(&checked.index, packages.values().flatten().copied());
-        let generator = Generator { checked, names };
+        let files = packages.values().flatten().copied();
+        let names = TypeNames::new(&checked.index, files, &["Client", "AsyncClient"], names::public, names::free);
+        let modules = ModuleNames::new(packages.keys().copied());
+        let generator = Generator { checked, names, modules };
         packages.into_iter().map(|(package, files)| generator.module(package, &files)).collect()
     }
 }
 
 struct Generator<'a> {
     checked: &'a Checked<'a>,
-    names: Names,
+    names: TypeNames,
+    modules: ModuleNames,
 }
 
 /// A Python module that is being generated.
@@ -93,7 +97,7 @@ impl Generator<'_> {
         }
         let bytes = self.checked.service_files(files)?.unwrap_or_default();
         let text = self.assembled(&module, &layouts, &services, &bytes);
-        Ok(OutputFile::new(format!("{}.py", self.names.module(package)), text))
+        Ok(OutputFile::new(format!("{}.py", self.modules.module(package)), text))
     }
 
     /// Assembles the source text of a module from its parts.
@@ -103,7 +107,7 @@ impl Generator<'_> {
         text.push_str("import dataclasses as _dataclasses\nimport enum as _enum\nimport typing as _typing\n\n");
         text.push_str("from frisbee_rpc import generated as _frpc\n");
         for import in &module.imports {
-            let (name, alias) = (self.names.module(import), self.names.import(import));
+            let (name, alias) = (self.modules.module(import), self.modules.import(import));
             let _ = writeln!(text, "from . import {name} as {alias}");
         }
         text.push_str(&module.text);
@@ -119,7 +123,7 @@ impl Generator<'_> {
         }
         text.push_str("    },\n    lambda: [");
         let imports: Vec<String> =
-            module.imports.iter().map(|import| format!("{}._PACKAGE", self.names.import(import))).collect();
+            module.imports.iter().map(|import| format!("{}._PACKAGE", self.modules.import(import))).collect();
         let _ = writeln!(text, "{}],\n    [\n{layouts}    ],", imports.join(", "));
         for line in files.chunks(60) {
             let _ = writeln!(text, "    b\"{}\"", line.escape_ascii());
@@ -147,7 +151,7 @@ impl Generator<'_> {
     fn message(&self, module: &mut Module<'_>, name: &str, found: &FoundDescriptor<'_, DescriptorProto>) {
         let ident = self.names.own(name).to_owned();
         let proto = found.proto;
-        let names = Attributes::of(proto);
+        let names = attributes(proto);
         let _ = writeln!(module.text, "\n\n@_dataclasses.dataclass(slots=True)\nclass {ident}:");
         self.docs(&mut module.text, found.file, &found.path, "    ", name.trim_start_matches('.'));
         for (at, field) in proto.field.iter().enumerate() {
@@ -178,7 +182,7 @@ impl Generator<'_> {
     }
 
     /// Returns the Python type of a field and its default value.
-    fn declared(&self, module: &mut Module<'_>, names: &Attributes, field: &FieldDescriptorProto) -> (String, String) {
+    fn declared(&self, module: &mut Module<'_>, names: &MemberNames, field: &FieldDescriptorProto) -> (String, String) {
         let builtin = |name: &str| Self::builtin(names, name);
         if let Some(entry) = self.checked.index.map_entry(field) {
             let [key, value] = &entry.field[..] else { return ("object".to_owned(), "None".to_owned()) };
@@ -209,18 +213,18 @@ impl Generator<'_> {
 
     /// Returns the name of a builtin type for use in a class. If the class has an attribute of this name, the result is
     /// qualified, such as `_builtins.str`.
-    fn builtin(names: &Attributes, name: &str) -> String {
-        if names.hide(name) { format!("_builtins.{name}") } else { name.to_owned() }
+    fn builtin(names: &MemberNames, name: &str) -> String {
+        if hide(names, name) { format!("_builtins.{name}") } else { name.to_owned() }
     }
 
-    fn type_of(&self, module: &mut Module<'_>, names: &Attributes, field: &FieldDescriptorProto) -> String {
+    fn type_of(&self, module: &mut Module<'_>, names: &MemberNames, field: &FieldDescriptorProto) -> String {
         let name = match field.r#type() {
             Type::Bool => "bool",
             Type::Float | Type::Double => "float",
             Type::String => "str",
             Type::Bytes => "bytes",
             Type::Enum | Type::Message | Type::Group => {
-                return self.used(module, field.type_name(), |name| names.hide(name));
+                return self.used(module, field.type_name(), |name| hide(names, name));
             }
             _ => "int",
         };
@@ -243,7 +247,7 @@ impl Generator<'_> {
             return format!("_own_{ident}");
         }
         module.imports.insert(package.to_owned());
-        format!("{}.{ident}", self.names.import(package))
+        format!("{}.{ident}", self.modules.import(package))
     }
 
     /// Writes the constants that describe a service to the Python package: its name, the description of its wire
@@ -274,13 +278,12 @@ impl Generator<'_> {
     ) {
         let name = full_name(file.package(), service.name());
         let path = within(&[], tag::FILE_SERVICE, at);
-        let full = format!(".{name}");
         let methods = names::methods(service.method.iter().map(MethodDescriptorProto::name));
         let is_method = |name: &str| methods.iter().any(|method| method == name);
-        let [blocking, asyncio] = self.names.clients(&full).map(str::to_owned);
-        for (ident, base, is_async) in
-            [(blocking, "_frpc.ServiceClient", false), (asyncio, "_frpc.AsyncServiceClient", true)]
+        for (kind, base, is_async) in
+            [("Client", "_frpc.ServiceClient", false), ("AsyncClient", "_frpc.AsyncServiceClient", true)]
         {
+            let ident = self.names.client(&name, kind);
             let _ = writeln!(module.text, "\n\nclass {ident}({base}):");
             self.docs(&mut module.text, file, &path, "    ", &format!("Calls the service {name}."));
             let _ = writeln!(module.text, "    _package, _service = _PACKAGE, \"{name}\"");
@@ -289,7 +292,7 @@ impl Generator<'_> {
                 self.call(module, file, &path, method, (own, &methods), is_async);
             }
         }
-        let ident = self.names.own(&full).to_owned();
+        let ident = self.names.own(&format!(".{name}"));
         let _ = writeln!(module.text, "\n\nclass {ident}(_frpc.Service):");
         self.docs(&mut module.text, file, &path, "    ", &format!("Serves {name}, in a class that derives from it."));
         let _ = writeln!(module.text, "    _package, _service = _PACKAGE, \"{name}\"");

@@ -2,7 +2,7 @@
 //! table for each message, and a client for each service. The logic is in the package `frisbee-rpc`
 //! (`clients/typescript`), which reads the tables. Names are in `typescript/names.rs`.
 
-pub(crate) mod names;
+mod names;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -18,8 +18,9 @@ use prost_types::{
     ServiceDescriptorProto,
 };
 
+use crate::names::{MemberNames, TypeNames};
 use crate::{packages, require_polyglot, tag};
-use names::{Names, fields_of, member, value_names};
+use names::{fields_of, member, value_names};
 
 /// The TypeScript back end. Generates one module per package, which imports the npm package `frisbee-rpc`. A module
 /// contains interfaces and tables for messages, constants for enums, and a client class for each service. Requires the
@@ -77,7 +78,8 @@ impl Backend for TypeScript {
             return Err(Error::new(ErrorKind::Option, text));
         }
         let packages = packages(checked.schema);
-        let names = Names::new(&checked.index, packages.values().flatten().copied());
+        let files = packages.values().flatten().copied();
+        let names = TypeNames::new(&checked.index, files, &["Client"], str::to_owned, names::free);
         let generator = Generator { checked, options: self, names };
         packages.into_iter().map(|(package, files)| generator.module(package, &files)).collect()
     }
@@ -86,7 +88,7 @@ impl Backend for TypeScript {
 struct Generator<'a> {
     checked: &'a Checked<'a>,
     options: &'a TypeScript,
-    names: Names,
+    names: TypeNames,
 }
 
 /// A TypeScript module that is being generated.
@@ -156,7 +158,7 @@ impl Generator<'_> {
             let Some(oneof) = oneof_of(field) else {
                 let (optional, declared) = self.declared(module, field);
                 self.doc_lines(&mut module.text, found.file, &path, "  ", is_deprecated(field), "");
-                let _ = writeln!(module.text, "  {}{optional}: {declared};", fields.of(field));
+                let _ = writeln!(module.text, "  {}{optional}: {declared};", fields.field(field));
                 continue;
             };
             if !emitted.insert(oneof) {
@@ -170,7 +172,7 @@ impl Generator<'_> {
                 module.text.push('\n');
                 let path = within(&found.path, tag::MESSAGE_FIELD, at);
                 self.doc_lines(&mut module.text, found.file, &path, "    ", is_deprecated(member), "");
-                let _ = write!(module.text, "    | {{ case: {:?}; value: {value} }}", fields.of(member));
+                let _ = write!(module.text, "    | {{ case: {:?}; value: {value} }}", fields.field(member));
             }
             let _ = writeln!(module.text, "\n    | undefined;");
         }
@@ -180,7 +182,7 @@ impl Generator<'_> {
         let ordered = self.checked.index.in_wire_order(proto);
         let specs: Vec<String> = ordered
             .into_iter()
-            .map(|field| format!("{}:{}", fields.of(field), self.spec(module, proto, field, &fields, &mut refs)))
+            .map(|field| format!("{}:{}", fields.field(field), self.spec(module, proto, field, &fields, &mut refs)))
             .collect();
         let full = name.trim_start_matches('.');
         let spec = specs.join(" ");
@@ -198,7 +200,7 @@ impl Generator<'_> {
         module: &mut Module<'_>,
         message: &DescriptorProto,
         field: &FieldDescriptorProto,
-        names: &names::Fields,
+        names: &MemberNames,
         refs: &mut Vec<String>,
     ) -> String {
         if let Some(entry) = self.checked.index.map_entry(field) {
@@ -293,7 +295,7 @@ impl Generator<'_> {
         let layout = self.checked.plan.layout(&name)?;
         let path = within(&[], tag::FILE_SERVICE, at);
         let ident = self.names.own(&format!(".{name}"));
-        let client = self.names.client(&format!(".{name}"));
+        let client = self.names.client(&name, "Client");
         let methods: Vec<Rpc> = service.method.iter().zip(operations).map(|it| self.rpc(module, it)).collect();
         let methods = names::unique(methods, |rpc| &mut rpc.name);
         let deprecated = service.options.as_ref().is_some_and(prost_types::ServiceOptions::deprecated);
