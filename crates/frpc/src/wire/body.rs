@@ -46,7 +46,7 @@ impl Flags {
 }
 
 /// How to encode a message: flags, and the translation to the peer's wire layout if it differs.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(crate) struct Writing<'a> {
     flags: Flags,
     translation: Option<&'a Translation>,
@@ -55,14 +55,7 @@ pub(crate) struct Writing<'a> {
 impl<'a> Writing<'a> {
     #[inline]
     pub(crate) fn new(flags: Flags, translation: Option<&'a Translation>) -> Self {
-        Self { flags: flags.with(Flags::TRANSLATED.when(translation.is_some())), translation }
-    }
-}
-
-impl From<Flags> for Writing<'_> {
-    #[inline]
-    fn from(flags: Flags) -> Self {
-        Self { flags, translation: None }
+        Self { flags, translation }
     }
 }
 
