@@ -24,7 +24,7 @@ use bytes::Bytes;
 use frisbee::{Connection, StreamEnd, StreamMessage, StreamReceiver};
 use futures_core::Stream;
 use parking_lot::Mutex;
-use polyglot::{Decoder, Message, Root};
+use polyglot::{DecodeError, Decoder, Message, Root};
 use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -173,7 +173,7 @@ impl<M: Message> Streaming<M> {
     /// Safe. Dropping the future loses no message.
     // Not an `async fn`, to avoid checking the state of its future for each message.
     pub fn message(&mut self) -> impl Future<Output = Result<Option<M>, Status>> + use<'_, M> {
-        poll_fn(|context| match self.read_short() {
+        poll_fn(|context| match self.read_short(polyglot::decode_root) {
             Some(message) => Poll::Ready(Ok(Some(message))),
             None => self.poll_any(context).map(Option::transpose),
         })
@@ -208,53 +208,38 @@ impl<M: Message> Streaming<M> {
     /// # Cancel safety
     /// Safe. Dropping the future loses no message, and `into` is unchanged.
     pub fn message_over(&mut self, into: &mut M) -> impl Future<Output = Result<bool, Status>> {
-        poll_fn(
-            |context| if self.read_short_over(into) { Poll::Ready(Ok(true)) } else { self.poll_over(into, context) },
-        )
+        poll_fn(|context| {
+            if self.read_short(|from| into.decode_root_over(from)).is_some() {
+                return Poll::Ready(Ok(true));
+            }
+            self.poll_any(context).map(|next| match next {
+                Some(message) => message.map(|message| {
+                    *into = message;
+                    true
+                }),
+                None => Ok(false),
+            })
+        })
     }
 
     pub(crate) fn poll_message(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
-        match self.read_short() {
+        match self.read_short(polyglot::decode_root) {
             Some(message) => Poll::Ready(Some(Ok(message))),
             None => self.poll_any(context),
         }
     }
 
-    /// Fast path: reads a short message that is already buffered. Returns `None` if a deadline check is due.
-    fn read_short(&mut self) -> Option<M> {
+    /// Fast path: reads a short message that is already buffered by `decode`. Returns `None` if a deadline check is due.
+    fn read_short<T>(&mut self, decode: impl FnOnce(&mut Decoder<'_>) -> Result<Root<T>, DecodeError>) -> Option<T> {
         let in_a_row = self.in_a_row.checked_sub(1)?;
         let receiver = self.receiver.as_mut()?;
         let body = receiver.peek_short()?;
         // Take the general path for all other packets.
-        let Ok(Root::Message(message)) = polyglot::decode_root(&mut self.reading.copied(body)) else { return None };
+        let Ok(Root::Message(message)) = decode(&mut self.reading.copied(body)) else { return None };
         let length = body.len();
         receiver.skip_short(length);
         self.in_a_row = in_a_row;
         Some(message)
-    }
-
-    /// Like [`read_short`](Self::read_short), but decodes into `message`. Returns whether a message was read.
-    fn read_short_over(&mut self, message: &mut M) -> bool {
-        let Some(in_a_row) = self.in_a_row.checked_sub(1) else { return false };
-        let Some(receiver) = self.receiver.as_mut() else { return false };
-        let Some(body) = receiver.peek_short() else { return false };
-        // Take the general path for all other packets.
-        let Ok(Root::Message(())) = message.decode_root_over(&mut self.reading.copied(body)) else { return false };
-        let length = body.len();
-        receiver.skip_short(length);
-        self.in_a_row = in_a_row;
-        true
-    }
-
-    /// Like [`poll_any`](Self::poll_any), but decodes into `into`. Returns whether there was a message.
-    fn poll_over(&mut self, into: &mut M, context: &mut Context<'_>) -> Poll<Result<bool, Status>> {
-        self.poll_any(context).map(|next| match next {
-            Some(message) => message.map(|message| {
-                *into = message;
-                true
-            }),
-            None => Ok(false),
-        })
     }
 
     /// Like [`poll_message`](Self::poll_message), but also handles control packets such as headers and trailers.
