@@ -65,60 +65,46 @@ enum LinkEnd {
 impl Link {
     /// Creates a link to an existing connection, which stays open when the link is dropped.
     pub(crate) fn of(connection: &Connection, end: &ConnectionEnd) -> Self {
-        let observers = end.observers.as_ref();
-        let backward = !connection.is_dialled();
-        let calls = if backward {
+        let calls = if connection.is_dialled() {
+            end.calls.clone().unwrap_or_else(CallTable::of_nobody)
+        } else {
             let calls = connection.attachments().get_or_insert::<CallTable>();
             // If the kind of the peer is still unknown, the driver will notify the call table later.
             let peer = connection.peer();
             if peer != PeerKind::Unknown {
                 calls.handle_client_known(&peer);
             }
-            if let Some(observers) = observers {
+            if let Some(observers) = &end.observers {
                 calls.observe_by(observers);
             }
             calls
-        } else {
-            end.calls.clone().unwrap_or_else(CallTable::of_nobody)
         };
         if let Some(reason) = connection.close_reason() {
             calls.end(closed_status(&reason)); // If the table is new, the driver has not done this.
         }
-        let observer = observers.filter(|observers| observers.has_observer()).cloned();
-        let (nesting, decompresses) = (end.nesting, end.compression.is_some());
-        let compression = end.compression.clone().filter(|_| !backward);
-        Self {
-            connection: Some(connection.clone()),
-            #[cfg(feature = "grpc")]
-            grpc: None,
-            calls,
-            backward,
-            nesting,
-            compression,
-            decompresses,
-            observer,
-            end: LinkEnd::Leave,
-        }
+        Self::new(connection.clone(), calls, end, LinkEnd::Leave)
     }
 
     /// Creates a link to a dialled connection. `offer` contains the services that the client offers to the server, and
     /// the observers.
     pub(crate) fn dialled(connection: Connection, calls: Arc<CallTable>, offer: &ServiceOffer) -> Self {
-        let (serves, observers) = (!offer.table.is_empty(), offer.observers.as_ref());
-        let (nesting, compression) = (offer.options.nesting, offer.compression.clone());
-        let end = if serves { LinkEnd::CloseWhenServed } else { LinkEnd::Close };
-        let observer = observers.filter(|observers| observers.has_observer()).cloned();
-        let decompresses = compression.is_some();
+        let end = if offer.table.is_empty() { LinkEnd::Close } else { LinkEnd::CloseWhenServed };
+        Self::new(connection, calls, &offer.end(None), end)
+    }
+
+    fn new(connection: Connection, calls: Arc<CallTable>, settings: &ConnectionEnd, end: LinkEnd) -> Self {
+        let ConnectionEnd { nesting, observers, compression, .. } = settings;
+        let backward = !connection.is_dialled();
         Self {
             connection: Some(connection),
             #[cfg(feature = "grpc")]
             grpc: None,
             calls,
-            backward: false,
-            nesting,
-            compression,
-            decompresses,
-            observer,
+            backward,
+            nesting: *nesting,
+            compression: compression.clone().filter(|_| !backward),
+            decompresses: compression.is_some(),
+            observer: observers.clone().filter(|observers| observers.has_observer()),
             end,
         }
     }
