@@ -3,7 +3,6 @@
 use crate::ResponseStream;
 use crate::api::metadata::Metadata;
 use crate::context::{HandlerFuture, InheritedContext};
-use crate::observe::TraceContext;
 use crate::observe::observers::ObservedCall;
 use crate::schema::method::Method;
 use crate::service::caller::Caller;
@@ -26,7 +25,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Maximum time that a stream stays open after its call has ended, until the client ends its sending side. Go clients
 /// fail if they end a stream that is already closed. The time is limited, because the stream occupies an id.
@@ -114,10 +113,11 @@ where
     H: FnOnce(Request<In>) -> F + Send + 'static,
     F: Future<Output = Result<Response<Out>, Status>> + Send + 'static,
 {
-    let AcceptedStream { caller, options, stream, reading, placement, observed_call, compresses, translation, .. } =
-        opened;
+    let AcceptedStream {
+        caller, mut options, stream, reading, placement, observed_call, compresses, translation, ..
+    } = opened;
     let (connection, origin, flags) = (caller.connection.clone(), caller.origin(), Flags::COMPRESSED.when(compresses));
-    let Prefix { deadline, trace, expires, memory, .. } = *options;
+    let (timeout, extras) = (options.timeout, options.extras.take());
     let id = stream.id();
     let (sender, receiver) = stream.split();
     let shared_receiver = Arc::<SharedReceiver>::default();
@@ -126,10 +126,7 @@ where
         id,
         sender: sender.clone(),
         shared_receiver: shared_receiver.clone(),
-        deadline,
-        trace,
-        expires,
-        memory,
+        options,
         observed_call,
     };
     let work = ParkedFuture::new(async move {
@@ -138,7 +135,7 @@ where
         let stream =
             ReceivedStream { sender: &sender, shared_receiver, connection, reading, translation, has_headers: false };
         let Some((message, _charge)) = In::receive(stream, receiver).await else { return Ok(()) };
-        let request = Request::from_parts_with_extras(message, options.timeout, origin, options.extras);
+        let request = Request::from_parts_with_extras(message, timeout, origin, extras);
         let reply = handler(request).await?;
         let has_headers = !reply.metadata().is_empty();
         if has_headers {
@@ -156,12 +153,7 @@ struct RunningCall {
     id: PacketId,
     sender: StreamSender,
     shared_receiver: Arc<SharedReceiver>,
-    deadline: Option<Instant>,
-    trace: Option<TraceContext>,
-    /// Time at which the caller's authorization expires, which ends the call.
-    expires: Option<Instant>,
-    /// Memory used by the call's metadata in bytes.
-    memory: usize,
+    options: Box<Prefix>,
     observed_call: Option<ObservedCall>,
 }
 
@@ -174,7 +166,8 @@ pub(crate) fn refuse(stream: &Stream, status: &Status) {
 
 /// Executes a streaming call in its own task until it completes or the client closes the stream.
 fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFuture<Result<(), Status>>) {
-    let RunningCall { name, id, sender, shared_receiver, deadline, trace, expires, memory, observed_call } = call;
+    let RunningCall { name, id, sender, shared_receiver, options, observed_call } = call;
+    let Prefix { deadline, trace, expires, memory, .. } = *options;
     let entered = caller.enter(id, name, deadline);
     let hold = (memory > 0).then(|| caller.connection.charge_request(memory));
     let trace = ObservedCall::forwarded_trace(observed_call.as_ref(), trace);
