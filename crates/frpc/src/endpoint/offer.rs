@@ -20,6 +20,7 @@ use bytes::Bytes;
 use frisbee::{Connection, Declaration, MountError, Mounts, Operation, Router as _};
 use polyglot::Nesting;
 use std::ops::RangeInclusive;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fmt, iter};
@@ -30,7 +31,7 @@ pub(crate) struct OfferBuilder {
     /// Functions that create the methods of the services, called whenever a server or channel is built.
     pub(crate) services: Vec<Arc<dyn Fn() -> Methods + Send + Sync>>,
     pub(crate) policy: Policy,
-    pub(crate) methods: Vec<(String, MethodSettings)>,
+    pub(crate) methods: BTreeMap<String, MethodSettings>,
     pub(crate) mounts: Mounts,
     pub(crate) on_connect: Vec<Hook>,
     pub(crate) chain: Chain,
@@ -86,12 +87,7 @@ pub(crate) struct ServiceOffer {
 impl OfferBuilder {
     /// Returns the settings of a method for modification, adding them if necessary.
     pub(crate) fn method(&mut self, name: String) -> &mut MethodSettings {
-        let known = self.methods.iter().position(|(known, _)| *known == name);
-        let at = known.unwrap_or_else(|| {
-            self.methods.push((name, MethodSettings::default()));
-            self.methods.len() - 1
-        });
-        &mut self.methods[at].1
+        self.methods.entry(name).or_default()
     }
 
     /// Builds the services offered by the server or channel.

@@ -13,6 +13,7 @@ use crate::service::methods::Methods;
 use crate::wire::body::DecodeOptions;
 use crate::wire::prefix::Prefix;
 use crate::{Error, Policy, Status};
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -100,7 +101,7 @@ impl Table {
     pub(crate) fn new(
         services: Vec<Methods>,
         default: Policy,
-        mut settings: Vec<(String, MethodSettings)>,
+        mut settings: BTreeMap<String, MethodSettings>,
         chain: &Chain,
         observers: Option<&Arc<Observers>>,
         access: Option<&dyn Authorize>,
@@ -121,8 +122,7 @@ impl Table {
                 }
             };
             // Remove the settings of each method. Settings that remain after the loop name an unknown method.
-            let set = settings.iter().position(|(known, _)| *known == name).map(|at| settings.remove(at).1);
-            let MethodSettings { policy, hands_off, compresses } = set.unwrap_or_default();
+            let MethodSettings { policy, hands_off, compresses } = settings.remove(&name).unwrap_or_default();
             if matches!(entry.kind, Kind::Stream(_)) {
                 if matches!(policy, Some(Policy::AtMost(_))) {
                     return Err(Error::StreamingPolicy(name));
@@ -147,7 +147,7 @@ impl Table {
             |name: &String| name.split_once('/').and_then(|(service, name)| table.operation(service, name)).is_none();
         // Report the smallest name, so that the error does not depend on the order of the rules.
         let unknown = ruled.filter(is_unknown).min();
-        match settings.into_iter().map(|(name, _)| name).chain(unknown).next() {
+        match settings.into_keys().chain(unknown).next() {
             Some(unknown) => Err(Error::UnknownMethod(unknown)),
             None => Ok(table),
         }

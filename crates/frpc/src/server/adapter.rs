@@ -27,6 +27,7 @@ use frisbee::rpc::ConnectionExt;
 use frisbee::rpc::ParkedFuture;
 use futures_core::Stream;
 use parking_lot::Mutex;
+use std::collections::HashMap;
 use std::fmt;
 use std::net::IpAddr;
 use std::ops::Deref;
@@ -94,7 +95,7 @@ struct AdapterCaller {
     context: frisbee::AdapterContext,
     connection: Connection,
     /// Permits for concurrent calls of methods with `Policy::AtMost`, sorted by operation number.
-    permits: Mutex<Vec<(u16, Arc<Semaphore>)>>,
+    permits: Mutex<HashMap<u16, Arc<Semaphore>>>,
     /// Number of unary calls in progress.
     calls: AtomicUsize,
     /// Number of streaming calls in progress.
@@ -353,13 +354,7 @@ impl AdapterCaller {
     fn permits(&self, operation: u16, running: &HandlerPlacement) -> Option<Arc<Semaphore>> {
         let new = running.permits()?;
         let mut permits = self.permits.lock();
-        Some(match permits.binary_search_by_key(&operation, |(operation, _)| *operation) {
-            Ok(at) => permits[at].1.clone(),
-            Err(place) => {
-                permits.insert(place, (operation, new.clone()));
-                new
-            }
-        })
+        Some(permits.entry(operation).or_insert(new).clone())
     }
 }
 

@@ -35,14 +35,9 @@ impl<S> Layered<S> {
     /// Adds middleware around the calls of one method, inside the existing middleware. `method` is its name in the
     /// schema. [`bind`](crate::ServerBuilder::bind) fails if the service has no such method.
     pub fn with_method_middleware(mut self, method: impl Into<String>, middleware: impl Middleware) -> Self {
-        let method = method.into();
-        let at = self.methods.iter().position(|(name, _)| *name == method).unwrap_or_else(|| {
-            self.methods.push((method, Chain::default()));
-            self.methods.len() - 1
-        });
-        if let Some((_, chain)) = self.methods.get_mut(at) {
-            chain.push(middleware);
-        }
+        let mut chain = Chain::default();
+        chain.push(middleware);
+        self.methods.push((method.into(), chain));
         self
     }
 
