@@ -19,21 +19,19 @@ use frisbee::{PeerKind, PermitPlace};
 use parking_lot::{Mutex, MutexGuard};
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, OnceLock, Weak};
-use std::task::{Context, Poll, Wake, Waker};
-use tokio::sync::{Notify, futures::Notified};
+use std::task::{Context, Wake, Waker};
+use tokio::sync::SetOnce;
 
 /// Call table of a connection, with additional state that is accessed without the table's lock.
 #[derive(Debug, Default)]
 pub(crate) struct CallTable {
     pub(crate) calls: Mutex<Calls>,
-    /// Whether the connection accepts no new calls.
-    retired: AtomicBool,
-    /// Notified when the connection stops accepting calls. The queue for slots cannot be used for this, because it
+    /// Set when the connection stops accepting calls. The queue for slots cannot be used to wait for this, because it
     /// wakes only one caller per free slot.
-    retirement: Notify,
+    retired: SetOnce<()>,
     /// Whether the peer has sent a packet, which shows that it is alive and whether it supports the protocol extension.
     shown: AtomicBool,
     /// Whether the server has answered at least one call.
@@ -190,9 +188,8 @@ impl CallTable {
     /// next call, because there may be no further call, and a server that shuts down waits for the connection to close.
     pub(crate) fn retire(&self) {
         // Set the flag before waking the waiters. Otherwise, a waiter could queue again for a slot.
-        self.retired.store(true, Ordering::Release);
+        let _ = self.retired.set(());
         self.dismiss_waiters();
-        self.retirement.notify_waiters();
         self.report(ServerEvent::Retired);
         // Pairs with the fence in `set_owner`: either this thread sees the owner, or the owner sees that the connection
         // is retired.
@@ -204,7 +201,7 @@ impl CallTable {
 
     /// Returns whether the connection accepts no new calls.
     pub(crate) fn is_retired(&self) -> bool {
-        self.retired.load(Ordering::Acquire)
+        self.retired.initialized()
     }
 
     /// Sets the channel object that owns the link to this connection.
@@ -221,15 +218,13 @@ impl CallTable {
 
     /// Waits until the connection accepts no new calls.
     pub(crate) async fn retired(&self) {
-        loop {
-            let mut changed = pin!(self.retirement.notified());
-            // Register before checking the flag, so that a notification in between is not missed.
-            changed.as_mut().enable();
-            if self.retired.load(Ordering::Acquire) {
-                return;
-            }
-            poll_fn(|context| poll_notified(changed.as_mut(), context)).await;
-        }
+        let mut retired = pin!(self.retired.wait());
+        poll_fn(|context| {
+            // Catch panics of the waker. If it panicked, the remaining tasks would not be woken.
+            let waker = Arc::new(GuardedWaker(context.waker().clone())).into();
+            retired.as_mut().poll(&mut Context::from_waker(&waker)).map(|_| ())
+        })
+        .await;
     }
 
     /// Fails all calls with `status` because the connection has closed; see [`Calls::end`].
@@ -247,13 +242,6 @@ pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     while catch_unwind(AssertUnwindSafe(|| wakers.by_ref().for_each(Waker::wake))).is_err() {
         tracing::error!(target: "frpc::client", "a waker panicked; the others are woken");
     }
-}
-
-/// Polls a notification of [`CallTable::retired`] with a waker that does not panic. If a waker panicked, `Notify` would
-/// not wake the remaining tasks.
-fn poll_notified(notified: Pin<&mut Notified<'_>>, context: &mut Context<'_>) -> Poll<()> {
-    let waker = Arc::new(GuardedWaker(context.waker().clone())).into();
-    notified.poll(&mut Context::from_waker(&waker))
 }
 
 /// A waker that catches panics of the wrapped waker.
