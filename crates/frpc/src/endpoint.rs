@@ -494,8 +494,8 @@ impl Endpoint {
 
     /// Counts a rejected request that could not be assigned to a method.
     fn count_unserved(&self) {
-        if let Some(observers) = &self.offer.observers {
-            observers.unserved();
+        if let Some(batches) = self.offer.batches() {
+            batches.unserved();
         }
     }
 

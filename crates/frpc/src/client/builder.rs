@@ -562,7 +562,6 @@ impl ChannelBuilder {
     }
 
     fn channel(self, picker: Arc<dyn Picker>, offer: &ServiceOffer) -> Channel {
-        let observers = offer.observers.clone();
         let hedge_after = self.hedge_after.filter(|_| picker.has_several());
         let inner = Arc::new(ChannelShared {
             picker,
@@ -572,11 +571,11 @@ impl ChannelBuilder {
             attempts_max: self.attempts_max,
             options: self.options,
             runtime: Handle::current(),
-            observer: observers.clone(),
+            observer: offer.observers.clone(),
         });
-        if let Some(observers) = &observers {
+        if let Some(batches) = offer.batches() {
             let channel: Weak<ChannelShared> = Arc::downgrade(&inner);
-            observers.channel(&ChannelServers::new(channel));
+            batches.channel(ChannelServers::new(channel));
         }
         let layers = Layers {
             chain: self.chain.present(),

@@ -278,8 +278,8 @@ impl ConnectTask {
         let calls = CallTable::new(offers, offer.observers.as_ref(), self.server.as_ref());
         let calls = Arc::new(calls);
         let dialled = self.dialler.dial(client.clone(), Endpoint::calling(offer.clone(), calls.clone())).await;
-        if let Some(observers) = &offer.observers {
-            observers.dialled(dialled.is_ok());
+        if let Some(batches) = offer.batches() {
+            batches.dialled(dialled.is_ok());
         }
         let connection = dialled?;
         let at = Instant::now();

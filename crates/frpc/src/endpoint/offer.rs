@@ -6,6 +6,7 @@ use crate::calls::attachments::ConnectionEnd;
 use crate::calls::table::CallTable;
 use crate::debug::opaque_debug;
 use crate::endpoint::table::{MethodSettings, Table};
+use crate::observe::BatchObserver;
 use crate::observe::observers::Observers;
 use crate::schema::layout::Layout;
 use crate::service::formats::FormatOptions;
@@ -19,8 +20,8 @@ use crate::{Error, Policy};
 use bytes::Bytes;
 use frisbee::{Connection, Declaration, MountError, Mounts, Operation, Router as _};
 use polyglot::Nesting;
-use std::ops::RangeInclusive;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fmt, iter};
@@ -153,6 +154,11 @@ impl OfferBuilder {
 }
 
 impl ServiceOffer {
+    /// Returns the observer of batches of calls.
+    pub(crate) fn batches(&self) -> Option<&dyn BatchObserver> {
+        self.observers.as_ref()?.batches.as_deref()
+    }
+
     /// Calls the `on_connect` hooks for a new connection.
     pub(crate) fn connected(&self, connection: &Connection) {
         self.on_connect.iter().for_each(|hook| hook(connection));

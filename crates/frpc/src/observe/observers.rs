@@ -1,6 +1,6 @@
 //! Observers of a client or server, and observed calls.
 
-use crate::observe::{BatchObserver, CallEnd, ChannelServers, ObservedMethod, Observer, Token, TraceContext};
+use crate::observe::{BatchObserver, CallEnd, ObservedMethod, Observer, Token, TraceContext};
 use crate::{Code, Status, clock};
 use std::any::Any;
 use std::fmt;
@@ -44,11 +44,6 @@ impl Observers {
     pub(crate) fn batches<T: BatchObserver>(&self) -> Option<&T> {
         let batches: &dyn Any = &**self.batches.as_ref()?;
         batches.downcast_ref()
-    }
-
-    /// Notifies the batch observer of a new channel.
-    pub(crate) fn channel(&self, servers: &ChannelServers) {
-        self.batches.iter().for_each(|batches| batches.channel(servers.clone()));
     }
 
     pub(crate) fn method_observer(self: &Arc<Self>, about: ObservedMethod) -> MethodObserver {
@@ -108,25 +103,12 @@ impl Observers {
         }
     }
 
-    /// Reports the end of a connection attempt.
-    pub(crate) fn dialled(&self, is_connected: bool) {
-        if let Some(batches) = &self.batches {
-            batches.dialled(is_connected);
-        }
-    }
-
     pub(crate) fn late_reply(&self) {
         if let Some(batches) = &self.batches {
             batches.late_reply();
         }
         if let Some(observer) = &self.observer {
             observer.late_reply();
-        }
-    }
-
-    pub(crate) fn unserved(&self) {
-        if let Some(batches) = &self.batches {
-            batches.unserved();
         }
     }
 }
