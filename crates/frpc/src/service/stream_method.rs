@@ -208,10 +208,10 @@ pub(crate) async fn single(mut messages: MessageBytes) -> Result<Bytes, Status> 
 }
 
 /// A stream that converts each message. It ends after the first error.
-struct Mapped<S, F> {
-    stream: S,
+pub(crate) struct Mapped<S, F> {
+    pub(crate) stream: S,
     /// Conversion of each message. `None` after the end of the stream.
-    map: Option<F>,
+    pub(crate) map: Option<F>,
 }
 
 /// No field is structurally pinned, so the stream can be moved after it was polled.

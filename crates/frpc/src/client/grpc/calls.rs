@@ -15,6 +15,7 @@ use crate::client::connect_task::RUNTIME_ENDED;
 use crate::client::link::Link;
 use crate::client::streams::unanswered;
 use crate::schema::method::Method;
+use crate::service::stream_method::Mapped;
 use crate::wire::body::{AnyMessage, EncodeBody, protobuf_codec};
 use crate::{Code, GrpcCaller, Metadata, Request, Response, Status, Streaming, clock, context};
 use bytes::Bytes;
@@ -111,7 +112,8 @@ fn replies<B: Message + 'static>(
     let deadline = until.map(|until| Box::pin(clock::sleep_until(&channel.inner.runtime, until)));
     let replies = channel.open_grpc(method, timeout, extras, requests);
     let (headers, trailers) = (replies.headers.clone(), replies.trailers.clone());
-    let mut response = Response::new(Streaming::detached(DecodedReplies { replies, codec }, Some(headers), deadline));
+    let messages = Mapped { stream: replies, map: Some(move |message| (codec.decode)(message).map_err(invalid)) };
+    let mut response = Response::new(Streaming::detached(messages, Some(headers), deadline));
     response.extensions_mut().insert(trailers);
     Ok(response)
 }
@@ -123,9 +125,8 @@ fn after(timeout: Option<Duration>) -> Option<Instant> {
 
 /// Decodes the message of a reply.
 fn read<B>(reply: Response<Bytes>, decode: impl FnOnce(Bytes) -> Result<B, Status>) -> Result<Response<B>, Status> {
-    let mut message = Err(Status::internal("the reply has no message"));
-    let reply = reply.map(|bytes| message = decode(bytes));
-    message.map(|message| reply.map(|()| message))
+    let (message, extras) = reply.into_parts_with_extras();
+    Ok(Response::from_parts_with_extras(decode(message)?, extras))
 }
 
 fn invalid(error: impl std::fmt::Display) -> Status {
@@ -159,20 +160,6 @@ impl<S: Stream> Stream for EncodedRequests<S> {
     }
 }
 
-struct DecodedReplies<B> {
-    replies: EncodedReplies,
-    codec: ProtobufCodec<B>,
-}
-
-impl<B> Stream for DecodedReplies<B> {
-    type Item = Result<B, Status>;
-
-    fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let next = ready!(self.replies.poll_next(task));
-        Poll::Ready(next.map(|next| (self.codec.decode)(next?).map_err(invalid)))
-    }
-}
-
 /// Stream of encoded reply messages.
 struct EncodedReplies {
     state: ReplyState,
@@ -192,8 +179,10 @@ enum ReplyState {
     Ended,
 }
 
-impl EncodedReplies {
-    fn poll_next(&mut self, task: &mut Context<'_>) -> Poll<Option<Result<Bytes, Status>>> {
+impl Stream for EncodedReplies {
+    type Item = Result<Bytes, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         if let ReplyState::Opening(opening) = &mut self.state {
             let opened = ready!(Pin::new(&mut opening.0).poll(task));
             match opened.unwrap_or_else(|_| Err(Status::unavailable(RUNTIME_ENDED))) {
@@ -241,12 +230,8 @@ impl Channel {
         if limit.is_some_and(|limit| limit.is_zero()) {
             return Err(out_of_time());
         }
-        let call = GrpcCall::new(
-            method,
-            CallDeadlines { deadline, open_until: after(limit) },
-            extras.as_deref(),
-            context::trace(),
-        );
+        let call = GrpcCall::new(method, extras.as_deref(), context::trace());
+        let call = GrpcCall { deadline, open_until: after(limit), ..call };
         let mut reply = pin!(self.in_runtime(async {
             let link = self.grpc_link(method, call.open_until).await?;
             links(&link)?.call_single(&call, requests).await.map_err(|(status, _)| status)
@@ -284,7 +269,7 @@ impl Channel {
         let (deadline, open_until) = (after(timeout), after(self.options(timeout).timeout));
         let opening = self.inner.runtime.spawn(async move {
             let link = channel.grpc_link(method, open_until).await?;
-            let call = GrpcCall::new(method, CallDeadlines { deadline, open_until }, extras.as_deref(), trace);
+            let call = GrpcCall { deadline, open_until, ..GrpcCall::new(method, extras.as_deref(), trace) };
             let replies = links(&link)?.call(&call, requests).await.map_err(|(status, _)| status)?;
             Ok((replies, link))
         });
@@ -311,8 +296,8 @@ impl PendingCall<'_> {
         let requests = encode(message).map_err(|status| Failure::new(status, SentState::Never))?;
         let CallOptions { timeout, sends_timeout, .. } = self.options;
         let until = after(timeout);
-        let deadlines = CallDeadlines { deadline: until.filter(|_| sends_timeout), open_until: until };
-        let call = GrpcCall::new(self.method, deadlines, self.extras, self.trace.copied());
+        let call = GrpcCall::new(self.method, self.extras, self.trace.copied());
+        let call = GrpcCall { deadline: until.filter(|_| sends_timeout), open_until: until, ..call };
         let mut timer = CallTimer::start(table);
         // Set the flag before sending, because the server may run the call even if it fails afterwards.
         is_sent.store(true, Ordering::Relaxed);
@@ -388,21 +373,11 @@ impl GrpcLinks {
     }
 }
 
-/// Deadline of a call, and the deadline for opening its stream.
-struct CallDeadlines {
-    deadline: Option<Instant>,
-    open_until: Option<Instant>,
-}
-
 impl<'a> GrpcCall<'a> {
-    /// Creates a call. The server receives `deadline` as the remaining time. Opening the stream fails at `open_until`.
-    fn new(
-        method: &Method,
-        CallDeadlines { deadline, open_until }: CallDeadlines,
-        extras: Option<&'a Extras>,
-        trace: Option<crate::observe::TraceContext>,
-    ) -> Self {
+    /// Creates a call without deadlines.
+    fn new(method: &Method, extras: Option<&'a Extras>, trace: Option<crate::observe::TraceContext>) -> Self {
         let caller = Extras::extensions(extras).get::<GrpcCaller>().copied();
-        Self { path: format!("/{method}"), caller, deadline, open_until, metadata: Extras::metadata(extras), trace }
+        let (path, metadata) = (format!("/{method}"), Extras::metadata(extras));
+        Self { path, caller, deadline: None, open_until: None, metadata, trace }
     }
 }
