@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use frisbee_http2::{ErrorCode, Head};
+use percent_encoding::percent_decode;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -102,29 +103,14 @@ pub(super) fn outcome(trailers: &Head) -> Result<(), Status> {
         Some(code) => Code::from_i32(code),
         None => return Err(Status::unknown("the trailers of the reply have no valid grpc-status")),
     };
-    let mut status = Status::new(code, percent_decoded(trailers.get("grpc-message").unwrap_or_default()));
+    // Keeps invalid sequences, because they must not hide the status code.
+    let message = percent_decode(trailers.get("grpc-message").unwrap_or_default()).decode_utf8_lossy();
+    let mut status = Status::new(code, message);
     if let Some(details) = trailers.get("grpc-status-details-bin").and_then(|text| BASE64.decode(text).ok()) {
         status = status.with_details(details);
     }
     let metadata = metadata(trailers);
     Err(if metadata.is_empty() { status } else { status.with_metadata(metadata) })
-}
-
-/// Decodes a percent-encoded status message. Invalid sequences are kept, because they must not hide the status code.
-fn percent_decoded(mut text: &[u8]) -> String {
-    let mut decoded = Vec::with_capacity(text.len());
-    while let Some((&byte, rest)) = text.split_first() {
-        let digit = |at: usize| rest.get(at).and_then(|digit| char::from(*digit).to_digit(16));
-        text = rest;
-        match (byte, digit(0), digit(1)) {
-            (b'%', Some(high), Some(low)) => {
-                decoded.push((high * 16 + low) as u8); // Two hexadecimal digits.
-                text = rest.get(2..).unwrap_or_default();
-            }
-            _ => decoded.push(byte),
-        }
-    }
-    String::from_utf8_lossy(&decoded).into_owned()
 }
 
 /// Converts header fields to metadata, without the fields that gRPC itself uses. Entries that [`Metadata`] cannot
