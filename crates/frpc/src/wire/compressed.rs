@@ -11,12 +11,8 @@ mod frames;
 use crate::Status;
 use crate::schema::method::Method;
 use bytes::Bytes;
-#[cfg(feature = "zstd")]
-use frisbee::rpc::ConnectionExt;
-use frisbee::tlv::take_varint;
 use frisbee::{Connection, Hello, PacketWriter};
 use polyglot::Bulk;
-use std::fmt;
 
 /// First byte of a compressed message. Uncompressed messages start with `00`, `06` or `08`, and prefixes with `10`.
 const COMPRESSED: u8 = 0x11;
@@ -26,10 +22,6 @@ pub(crate) const DECOMPRESSES: u8 = Hello::FIRST_USER_ITEM + 3;
 
 /// Identifier of zstd in compressed messages, the only supported algorithm.
 pub(crate) const ZSTD: u8 = 1;
-
-/// Maximum compression ratio. Text is typically compressed by a factor of ten to fifty. Higher ratios indicate
-/// decompression bombs, so senders do not compress messages that would exceed it.
-const RATIO_MAX: usize = 256;
 
 /// Selects the outgoing calls that a client or server compresses.
 #[derive(Clone, Default, Debug)]
@@ -85,99 +77,21 @@ pub(crate) fn decompressed(body: Bytes, what: &str, by: &Connection, decompresse
     if !is_present(&body) {
         return Ok(body);
     }
-    decompress(&body, by, decompresses).map_err(|error| error.of(what))
+    #[cfg(feature = "zstd")]
+    // Compat peers receive no HELLO, so support for compression was not announced to them.
+    if decompresses && by.peer().hello().is_some() {
+        return frames::decompress(&body, what, by);
+    }
+    #[cfg(not(feature = "zstd"))]
+    let _ = (by, decompresses);
+    Err(invalid(what, "cannot be decoded: this end has not announced support for compression"))
 }
 
 /// Name of a request in error messages. Errors in requests have a different status code than errors in replies.
 pub(crate) const REQUEST: &str = "request";
 
-/// Reason why a compressed message cannot be decoded.
-#[derive(Debug)]
-enum CompressionError {
-    /// The local peer has not announced support for compressed messages.
-    NotAgreed,
-    /// The body is not a single compressed frame of the stated length.
-    Malformed,
-    /// The decompressed message would exceed the maximum body size.
-    TooLong { length: u64, limit: u32 },
-    /// The compression ratio exceeds the maximum, as in a decompression bomb.
-    TooDense { length: usize, frame: usize },
-    /// There is not enough memory for the decompressed message.
-    #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "nothing is decompressed without the feature"))]
-    NoRoom,
-    /// The decompressed bytes are not a valid message.
-    #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "nothing is decompressed without the feature"))]
-    NoMessage,
-}
-
-impl CompressionError {
-    /// Returns the status of a call with a message that cannot be decompressed. `what` names that message.
-    fn of(self, what: &str) -> Status {
-        let text = format!("the compressed {what} {self}");
-        match self {
-            Self::TooLong { .. } | Self::NoRoom => Status::resource_exhausted(text),
-            _ if what == REQUEST => Status::invalid_argument(text),
-            _ => Status::internal(text),
-        }
-    }
-}
-
-impl fmt::Display for CompressionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotAgreed => f.write_str("cannot be decoded: this end has not announced support for compression"),
-            Self::Malformed => f.write_str("is not a single zstd frame of the stated length"),
-            Self::TooLong { length, limit } => write!(f, "has {length} bytes, which exceeds the limit of {limit}"),
-            Self::TooDense { length, frame } => {
-                write!(f, "states {length} bytes, more than {RATIO_MAX} times its frame of {frame} bytes")
-            }
-            Self::NoRoom => f.write_str("was discarded: the memory limit for its sender is reached"),
-            Self::NoMessage => f.write_str("does not contain a message in its frame"),
-        }
-    }
-}
-
-/// Decompresses a message that a peer has sent.
-fn decompress(body: &[u8], by: &Connection, decompresses: bool) -> Result<Bytes, CompressionError> {
-    // Compat peers receive no HELLO, so support for compression was not announced to them.
-    if !decompresses || by.peer().hello().is_none() {
-        return Err(CompressionError::NotAgreed);
-    }
-    let mut frame = body.get(1..).unwrap_or_default();
-    let length = take_varint(&mut frame).ok_or(CompressionError::Malformed)?;
-    let limit = by.body_max();
-    let too_long = CompressionError::TooLong { length, limit };
-    let Some(length) = usize::try_from(length).ok().filter(|length| *length <= limit as usize) else {
-        return Err(too_long);
-    };
-    if length > frame.len().saturating_mul(RATIO_MAX) {
-        return Err(CompressionError::TooDense { length, frame: frame.len() });
-    }
-    inflate(frame, length, by)
-}
-
-/// Decompresses a frame to a message of at most `length` bytes. The memory is charged to the connection before
-/// decompression starts.
-#[cfg(feature = "zstd")]
-fn inflate(frame: &[u8], length: usize, by: &Connection) -> Result<Bytes, CompressionError> {
-    /// First bytes that messages may have: nil or fields. Errors, prefixes and compressed messages start with other
-    /// bytes.
-    const BEGINNINGS: [u8; 2] = [0x00, 0x08];
-
-    frames::check(frame, length)?;
-    if !by.has_room(length) {
-        by.count_rejected();
-        return Err(CompressionError::NoRoom);
-    }
-    let _hold = by.charge_request(length);
-    let whole = frames::inflate(frame, length)?;
-    match whole.first() {
-        Some(first) if BEGINNINGS.contains(first) => Ok(whole.into()),
-        _ => Err(CompressionError::NoMessage),
-    }
-}
-
-#[cfg(not(feature = "zstd"))]
-fn inflate(_: &[u8], _: usize, _: &Connection) -> Result<Bytes, CompressionError> {
-    Err(CompressionError::NotAgreed)
+/// Returns the status of a call with a compressed message that cannot be decoded. `what` names that message.
+fn invalid(what: &str, reason: &str) -> Status {
+    let text = format!("the compressed {what} {reason}");
+    if what == REQUEST { Status::invalid_argument(text) } else { Status::internal(text) }
 }

@@ -1,9 +1,12 @@
 //! Encoding and checking of zstd frames. Each contains one message, uses no dictionary, and states the content size in
 //! its header.
 
-use super::{COMPRESSED, CompressionError, RATIO_MAX};
-use frisbee::PacketWriter;
-use frisbee::tlv::put_varint;
+use super::{COMPRESSED, invalid};
+use crate::Status;
+use bytes::Bytes;
+use frisbee::rpc::ConnectionExt;
+use frisbee::tlv::{put_varint, take_varint};
+use frisbee::{Connection, PacketWriter};
 use polyglot::Bulk;
 use std::cell::RefCell;
 use zstd::bulk::{Compressor, Decompressor};
@@ -21,6 +24,10 @@ const LEVEL: i32 = 1;
 
 /// Magic number of a zstd frame. Skippable frames and legacy formats have other numbers.
 const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
+
+/// Maximum compression ratio. Text is typically compressed by a factor of ten to fifty. Higher ratios indicate
+/// decompression bombs, so senders do not compress messages that would exceed it.
+const RATIO_MAX: usize = 256;
 
 /// A thread keeps its compression buffer after messages of up to this length in bytes. Longer messages free it.
 const KEPT: usize = 64 * 1024;
@@ -107,30 +114,63 @@ impl Packer {
     }
 }
 
-/// Checks that untrusted bytes are exactly one zstd frame with a message of `length` bytes, without a dictionary,
+/// Decompresses a compressed message that a peer has sent. `what` names the message in errors. The memory is charged to
+/// the connection before decompression starts.
+pub(super) fn decompress(body: &[u8], what: &str, by: &Connection) -> Result<Bytes, Status> {
+    /// First bytes that messages may have: nil or fields. Errors, prefixes and compressed messages start with other
+    /// bytes.
+    const BEGINNINGS: [u8; 2] = [0x00, 0x08];
+
+    let malformed = || invalid(what, "is not a single zstd frame of the stated length");
+    let exhausted = |reason: &str| Status::resource_exhausted(format!("the compressed {what} {reason}"));
+    let mut frame = body.get(1..).unwrap_or_default();
+    let length = take_varint(&mut frame).ok_or_else(malformed)?;
+    let limit = by.body_max();
+    let Some(length) = usize::try_from(length).ok().filter(|length| *length <= limit as usize) else {
+        return Err(exhausted(&format!("has {length} bytes, which exceeds the limit of {limit}")));
+    };
+    if length > frame.len().saturating_mul(RATIO_MAX) {
+        let size = frame.len();
+        let reason = format!("states {length} bytes, more than {RATIO_MAX} times its frame of {size} bytes");
+        return Err(invalid(what, &reason));
+    }
+    if !is_one_frame(frame, length) {
+        return Err(malformed());
+    }
+    if !by.has_room(length) {
+        by.count_rejected();
+        return Err(exhausted("was discarded: the memory limit for its sender is reached"));
+    }
+    let _hold = by.charge_request(length);
+    let whole = inflate(frame, length).ok_or_else(malformed)?;
+    match whole.first() {
+        Some(first) if BEGINNINGS.contains(first) => Ok(whole.into()),
+        _ => Err(invalid(what, "does not contain a message in its frame")),
+    }
+}
+
+/// Returns whether untrusted bytes are exactly one zstd frame with a message of `length` bytes, without a dictionary,
 /// skippable frames or trailing bytes.
-pub(super) fn check(frame: &[u8], length: usize) -> Result<(), CompressionError> {
+fn is_one_frame(frame: &[u8], length: usize) -> bool {
     let states_length = || matches!(zstd_safe::get_frame_content_size(frame), Ok(Some(of)) if of == length as u64);
     let is_whole = || zstd_safe::find_frame_compressed_size(frame).is_ok_and(|of| of == frame.len());
     let has_no_dictionary = || zstd_safe::get_dict_id_from_frame(frame).is_none();
-    let is_one = frame.starts_with(&MAGIC) && states_length() && is_whole() && has_no_dictionary();
-    if is_one { Ok(()) } else { Err(CompressionError::Malformed) }
+    frame.starts_with(&MAGIC) && states_length() && is_whole() && has_no_dictionary()
 }
 
-/// Decompresses a frame that [`check`] has accepted.
-pub(super) fn inflate(frame: &[u8], length: usize) -> Result<Vec<u8>, CompressionError> {
+/// Decompresses a frame that [`is_one_frame`] has accepted, to a message of `length` bytes.
+fn inflate(frame: &[u8], length: usize) -> Option<Vec<u8>> {
     let mut whole = Vec::with_capacity(length);
     let inflated = DECOMPRESSOR.with_borrow_mut(|decompressor| {
         let decompressor = get_or_make(decompressor, || Decompressor::new().ok())?;
         decompressor.decompress_to_buffer(frame, &mut whole).ok()
     });
-    if inflated == Some(length) { Ok(whole) } else { Err(CompressionError::Malformed) }
+    (inflated == Some(length)).then_some(whole)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bytes::Bytes;
     use frisbee::{Operation, Outbox, PacketId};
 
     fn text(length: usize) -> Vec<u8> {
@@ -171,7 +211,7 @@ mod tests {
     fn frame_of(mut body: &[u8]) -> (usize, &[u8]) {
         assert_eq!(body[0], COMPRESSED);
         body = &body[1..];
-        let length = frisbee::tlv::take_varint(&mut body).expect("body should contain the message length");
+        let length = take_varint(&mut body).expect("body should contain the message length");
         (usize::try_from(length).expect("message length should fit into usize"), body)
     }
 
@@ -187,7 +227,7 @@ mod tests {
             );
             let (stated, frame) = frame_of(&body[4..]);
             assert_eq!(stated, length);
-            check(frame, length).expect("frame from the compressor should be valid");
+            assert!(is_one_frame(frame, length), "frame from the compressor should be valid");
             assert!(inflate(frame, length).expect("valid frame should decompress") == message);
         }
     }
@@ -212,7 +252,7 @@ mod tests {
         let message = text(4096);
         let body = compressed(b"", &message, false);
         let (length, frame) = frame_of(&body);
-        let is_refused = |frame: &[u8], length: usize| check(frame, length).is_err() || inflate(frame, length).is_err();
+        let is_refused = |frame: &[u8], length: usize| !is_one_frame(frame, length) || inflate(frame, length).is_none();
         assert!(!is_refused(frame, length));
         for other in [0, 1, length - 1, length + 1, usize::MAX] {
             assert!(is_refused(frame, other), "length of {other} bytes should be rejected");
@@ -242,8 +282,8 @@ mod tests {
             for bit in 0..8 {
                 let mut changed = frame.to_vec();
                 changed[at] ^= 1 << bit;
-                if check(&changed, length).is_ok()
-                    && let Ok(whole) = inflate(&changed, length)
+                if is_one_frame(&changed, length)
+                    && let Some(whole) = inflate(&changed, length)
                 {
                     assert_eq!(whole.len(), length, "flip of bit {bit} at {at} should not change the length");
                 }
