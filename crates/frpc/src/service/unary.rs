@@ -283,8 +283,8 @@ where
         let mut translated = Scratch::take();
         let is_slow = self.state.prepare(body, &mut translated, by)?;
         let received = match &self.codec {
-            Codec::Native(reading) if !translated.is_empty() => {
-                body::request(reading.copied(&translated), translated.len())
+            Codec::Native(reading) if !translated.0.is_empty() => {
+                body::request(reading.copied(&translated.0), translated.0.len())
             }
             _ => self.codec.decode(body, by),
         };
@@ -410,9 +410,9 @@ impl MethodState {
             body::check_length(body.len(), self.reading.length_max())?;
             translation.count_call();
             translation.read(body, translated, compressed::REQUEST, by, self.reading.nesting)?;
-            is_slow |= body.len().max(translated.len()) > TRANSLATED_QUICKLY_MAX;
+            is_slow |= body.len().max(translated.0.len()) > TRANSLATED_QUICKLY_MAX;
             if translated.is_long() {
-                *body = mem::take(&mut **translated).into();
+                *body = mem::take(&mut translated.0).into();
             }
         }
         Ok(is_slow)

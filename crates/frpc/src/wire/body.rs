@@ -282,7 +282,7 @@ fn put_translated(
     translation: &Translation,
 ) -> Result<(), PutError> {
     let mut own = Scratch::take();
-    let mut encoder = Encoder::new(&mut own).with_form(form);
+    let mut encoder = Encoder::new(&mut own.0).with_form(form);
     if let Err(error) = message.encode(&mut encoder) {
         return Err(unencodable(message.name(), &error));
     }
@@ -290,7 +290,7 @@ fn put_translated(
         return Err(PutError::Lossy);
     }
     let (limit, start) = (packet.limit(), packet.buffer().len());
-    if let Err(error) = translation.write(&own, packet.buffer(), limit) {
+    if let Err(error) = translation.write(&own.0, packet.buffer(), limit) {
         let code = match error.reason() {
             DecodeReason::TranslationTooLong { .. } => Code::ResourceExhausted,
             _ => Code::Internal,

@@ -13,7 +13,6 @@ use polyglot::{DecodeError, Form, NESTING_CEILING, Nesting};
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::mem;
-use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -33,7 +32,7 @@ thread_local! {
 
 /// A buffer of the thread for the input or output of a translation. It is empty when it is taken, and returned on drop.
 #[derive(Debug)]
-pub(crate) struct Scratch(Vec<u8>);
+pub(crate) struct Scratch(pub(crate) Vec<u8>);
 
 impl Scratch {
     pub(crate) fn take() -> Self {
@@ -47,20 +46,6 @@ impl Scratch {
 
     pub(crate) fn into_bytes(mut self) -> Bytes {
         if self.is_long() { mem::take(&mut self.0).into() } else { Bytes::copy_from_slice(&self.0) }
-    }
-}
-
-impl Deref for Scratch {
-    type Target = Vec<u8>;
-
-    fn deref(&self) -> &Vec<u8> {
-        &self.0
-    }
-}
-
-impl DerefMut for Scratch {
-    fn deref_mut(&mut self) -> &mut Vec<u8> {
-        &mut self.0
     }
 }
 
@@ -282,13 +267,13 @@ impl Translation {
     ) -> Result<bool, Status> {
         let Some(root) = self.incoming else { return Ok(false) };
         let limits = Limits { body: by.body_max() as usize, nesting };
-        let translated = self.plans.incoming.translate(root, body, out, limits).map_err(|error| {
+        let translated = self.plans.incoming.translate(root, body, &mut out.0, limits).map_err(|error| {
             let text = format!("the {what} cannot be translated from the layout of the peer: {error}");
             if what == compressed::REQUEST { Status::invalid_argument(text) } else { Status::internal(text) }
         })?;
         self.count_skipped(translated.skipped);
         // Short bodies take little memory, so check only long ones.
-        if out.is_long() && !by.has_room(out.len()) {
+        if out.is_long() && !by.has_room(out.0.len()) {
             by.count_rejected();
             let text = format!("the translated {what} was discarded: the memory limit for its sender is reached");
             return Err(Status::resource_exhausted(text));
