@@ -141,7 +141,7 @@ impl Router for Endpoint {
             unmatched: 0,
             layouts: None,
             nesting: self.offer.options.nesting,
-            inline_runs: InlineRuns::new(),
+            inline_runs: InlineRuns::default(),
             decompresses: false,
             compresses: false,
             rules: self.offer.access.as_deref().map(|access| access.connected(connection)),

@@ -214,7 +214,7 @@ impl Calls {
     }
 
     /// Starts reporting calls to the observers, unless calls are already observed.
-    pub(super) fn observe_by(&mut self, observers: &Arc<Observers>) {
+    pub(crate) fn observe_by(&mut self, observers: &Arc<Observers>) {
         self.observed.get_or_insert_with(|| Box::new(ObservedCalls::new(observers)));
     }
 

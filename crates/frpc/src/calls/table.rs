@@ -66,11 +66,6 @@ impl CallTable {
         table
     }
 
-    /// Starts observing the calls made on an accepted connection, unless they are already observed.
-    pub(crate) fn observe_by(&self, observers: &Arc<Observers>) {
-        self.calls.lock().observe_by(observers);
-    }
-
     /// Calls `change` with the call table locked. Afterwards, wakes the next queued callers if slots are free, and
     /// drops stale wakers once the lock is released.
     #[inline(always)]

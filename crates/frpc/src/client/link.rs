@@ -75,7 +75,7 @@ impl Link {
                 calls.handle_client_known(&peer);
             }
             if let Some(observers) = &end.observers {
-                calls.observe_by(observers);
+                calls.calls.lock().observe_by(observers);
             }
             calls
         };

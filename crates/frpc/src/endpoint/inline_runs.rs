@@ -14,7 +14,7 @@ const LONG_BATCHES_MAX: u32 = 3;
 
 /// Decides whether the handlers of a connection are polled inline by its driver or spawned as tasks, based on how long
 /// recent driver polls took.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct InlineRuns {
     /// Whether a handler was polled inline in the current driver poll.
     polled: bool,
@@ -35,10 +35,6 @@ pub(crate) struct EndedBatch {
 }
 
 impl InlineRuns {
-    pub(crate) fn new() -> Self {
-        Self { polled: false, is_apart: false, long_batches: 0, apart: Penalty::default() }
-    }
-
     /// Returns whether to poll a handler inline. If so, the current driver poll will be timed.
     pub(crate) fn begin(&mut self) -> bool {
         self.polled |= !self.is_apart;
@@ -107,7 +103,7 @@ mod tests {
 
     impl BatchSequence {
         fn new() -> Self {
-            Self { inline_runs: InlineRuns::new(), now: Instant::now(), allowed: QUICK }
+            Self { inline_runs: InlineRuns::default(), now: Instant::now(), allowed: QUICK }
         }
 
         /// Simulates a driver poll with a handler that takes `took` if it is polled inline. Returns whether the handler

@@ -110,8 +110,5 @@ pub(super) fn settle(
 fn look_at_slots(table: &mut Calls, now: Instant, wake: &mut Vec<Waker>, due: Option<Instant>) -> Option<Instant> {
     table.queue.expire(now);
     wake.extend(table.grant_slots().0);
-    match (due, table.queue.due()) {
-        (Some(due), Some(slots)) => Some(due.min(slots)),
-        (due, slots) => due.or(slots),
-    }
+    [due, table.queue.due()].into_iter().flatten().min()
 }

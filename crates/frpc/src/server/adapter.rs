@@ -58,7 +58,7 @@ impl AdapterContext {
             permits: Mutex::default(),
             calls: AtomicUsize::new(0),
             streams: AtomicUsize::new(0),
-            inline_runs: Mutex::new(InlineRuns::new()),
+            inline_runs: Mutex::default(),
         };
         Self { inner: context, methods: AdapterMethods { offer: offer.clone(), caller: Arc::new(caller) } }
     }
