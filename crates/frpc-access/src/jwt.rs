@@ -110,8 +110,10 @@ impl Jwt {
         *self.keys.keys.write() = Arc::new(keys);
         self.keys.generation.fetch_add(1, Ordering::Release);
     }
+}
 
-    fn principal(&self, token: &str) -> Result<Principal, TokenError> {
+impl Tokens for Jwt {
+    fn verify(&self, token: &str) -> Result<Principal, TokenError> {
         let refused = |reason: &dyn fmt::Display| TokenError::Refused(reason.to_string());
         let header = decode_header(token).map_err(|error| refused(&error))?;
         // RFC 7515, section 4.1.11: a token with an unsupported critical parameter must be rejected. This verifier
@@ -142,12 +144,6 @@ impl Jwt {
         let principal = Principal::new(subject, Proof::Token { issuer: self.issuer.clone() }).expiring_in(left);
         let principal = claims.words(&self.roles).fold(principal, Principal::with_role);
         Ok(principal.with(claims))
-    }
-}
-
-impl Tokens for Jwt {
-    fn verify(&self, token: &str) -> Result<Principal, TokenError> {
-        self.principal(token)
     }
 
     fn generation(&self) -> u64 {

@@ -8,7 +8,6 @@ mod certificates;
 pub(crate) mod limits;
 pub(crate) mod tokens;
 #[cfg(feature = "pubsub")]
-#[cfg(feature = "pubsub")]
 pub(crate) mod topics;
 pub(crate) mod visitor;
 pub(crate) mod who;

@@ -2,6 +2,7 @@
 
 use crate::rules::limits::{Bucket, CallerAddress};
 use crate::rules::tokens::TOKEN_MAX;
+use crate::rules::who::Who;
 use crate::rules::{Rule, RuleSet, TokenError};
 use crate::{Principal, now};
 use frpc::{Admitted, Connection, Metadata, PeerRules, Status};
@@ -21,11 +22,11 @@ const REFUSALS_MAX: u32 = 16;
 /// Period over which a peer's rejected tokens are counted.
 const REFUSALS_WITHIN: Duration = Duration::from_secs(10);
 
-/// A caller with the precomputed results of all access rules, so that each call only checks a bit.
+/// A caller with the precomputed results of all access rules, so that each call only looks one up.
 pub(crate) struct JudgedCaller {
     principal: Option<Principal>,
-    /// Bit set of the rule conditions that the caller meets.
-    allowed: Box<[u64]>,
+    /// Whether the caller meets each of the rule conditions.
+    allowed: Box<[bool]>,
     bucket: Option<Arc<Bucket>>,
     /// Token buckets for the rate limits of single methods, by index of the limit set. Each is created at the first
     /// call of such a method.
@@ -42,10 +43,8 @@ impl JudgedCaller {
     ) -> Self {
         let identities = Principal::all_of(connection);
         let all: Vec<_> = principal.iter().chain(&identities).collect();
-        let mut allowed = vec![0; access.rules.conditions.len().div_ceil(64)].into_boxed_slice();
-        for (number, who) in access.rules.conditions.iter().enumerate() {
-            allowed[number / 64] |= u64::from(who.includes_any(principal.as_ref().as_slice(), &all)) << (number % 64);
-        }
+        let meets = |who: &Who| who.includes_any(principal.as_ref().as_slice(), &all);
+        let allowed = access.rules.conditions.iter().map(meets).collect();
         let bucket = access.limits.bucket(principal.as_ref(), address);
         let of_methods = access.rules.limit_sets.iter().map(|_| OnceLock::new()).collect();
         Self { principal, allowed, bucket, of_methods }
@@ -58,8 +57,7 @@ impl JudgedCaller {
 
     /// Returns whether an access rule permits the caller. A method without a rule permits nobody.
     fn may(&self, rule: Option<Rule>) -> bool {
-        let Some(Rule { condition: number, .. }) = rule else { return false };
-        self.allowed.get(number / 64).is_some_and(|bits| bits >> (number % 64) & 1 == 1)
+        rule.and_then(|rule| self.allowed.get(rule.condition)).is_some_and(|allowed| *allowed)
     }
 
     /// Takes one call from the caller's token buckets for the method and for all methods.
