@@ -2,30 +2,21 @@
 
 use std::env;
 use std::io::{self, Write as _};
-use std::path::Path;
 
 use crate::schema::Schema;
 
 /// Tells cargo to rerun the build script when any file of the schema changes.
 pub(crate) fn print_rerun_if_changed(schema: &Schema) {
     for path in schema.files.iter().filter_map(|file| schema.path(file)) {
-        print_rerun_if_path_changed(path);
+        print_line("rerun-if-changed", &path.display().to_string());
     }
-}
-
-/// Tells cargo to rerun the build script when this file changes.
-pub(crate) fn print_rerun_if_path_changed(path: &Path) {
-    print_line("rerun-if-changed", &path.display().to_string());
-}
-
-/// Returns whether the process was started by cargo or a compatible tool, for example as a build script.
-pub(crate) fn is_running() -> bool {
-    ["CARGO", "OUT_DIR"].iter().any(|variable| env::var_os(variable).is_some())
 }
 
 /// Prints a warning, in the format of a cargo instruction if cargo started the process.
 pub(crate) fn print_warning(text: &str) {
-    match is_running() {
+    // Cargo and compatible tools set these variables, for example for build scripts.
+    let is_cargo = ["CARGO", "OUT_DIR"].iter().any(|variable| env::var_os(variable).is_some());
+    match is_cargo {
         true => print_line("warning", &text.replace(['\n', '\r'], " ")),
         false => drop(writeln!(io::stderr(), "warning: {text}")),
     }
