@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError, Weak};
 use std::task::Poll;
 use std::time::Duration;
 use std::{env, thread};
@@ -277,7 +277,8 @@ impl Sim {
     ) -> RunRecord {
         catch_panics();
         fastrand::seed(seed);
-        let watched = Arc::new(OnceLock::<Arc<Shared>>::new());
+        // A weak reference, because the world owns handles of the runtime, which owns the callback.
+        let watched = Arc::new(OnceLock::<Weak<Shared>>::new());
         let started = watched.clone();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
@@ -288,18 +289,18 @@ impl Sim {
                 }
             })
             .on_thread_start(move || {
-                if let Some(shared) = started.get() {
+                if let Some(shared) = started.get().and_then(Weak::upgrade) {
                     shared.fail(THREAD.to_owned());
                 }
             })
             .build()
             .expect("runtime without I/O should be created");
-        let ran = runtime.block_on(async {
+        let (shared, ran) = runtime.block_on(async {
             // Sleep, because paused time starts between two ticks of the timer. Sleeping aligns it with a tick, so the
             // initial offset does not affect the run.
             sleep(Duration::from_millis(1)).await;
             let shared = Shared::new(seed, is_recorded, kept);
-            drop(watched.set(shared.clone()));
+            drop(watched.set(Arc::downgrade(&shared)));
             let _current = Current::enter(&shared);
             let course = async {
                 if timeout(self.time_max, world(World(shared.clone()))).await.is_err() {
@@ -308,14 +309,14 @@ impl Sim {
             };
             until_failed(&shared, course).await;
             shared.run_checks();
-            shared.finish()
+            let ran = shared.finish();
+            (shared, ran)
         });
         // Values that are dropped with the runtime may panic as well.
-        let shared = watched.get().cloned();
-        let _current = shared.as_ref().map(Current::enter);
+        let _current = Current::enter(&shared);
         drop(runtime);
-        let failure = shared.as_ref().and_then(|shared| shared.failure());
-        shared.iter().for_each(|shared| shared.clear());
+        let failure = shared.failure();
+        shared.clear();
         RunRecord { failure, ..ran }
     }
 

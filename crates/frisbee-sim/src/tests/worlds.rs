@@ -2,8 +2,8 @@
 
 use frisbee_sim::{Cable, EventKind, Fault, FaultKind, Faults, Process, Sim, World, sim};
 use std::io::ErrorKind;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{sleep, timeout};
@@ -405,4 +405,22 @@ fn zero_settings_of_simulation_panic() {
         let text = panic.downcast_ref::<&str>().expect("panic should have a fixed text");
         assert!(text.starts_with(&format!("{name} should be above zero")), "{text}");
     }
+}
+
+/// Regression test: the runtime owned the world, whose nodes own handles of the runtime's tasks.
+#[test]
+fn worlds_are_dropped_after_their_runs() {
+    let worlds = Arc::new(Mutex::new(Vec::new()));
+    let all = worlds.clone();
+    sim(0, move |world| {
+        all.lock().expect("mutex should not be poisoned").push(Arc::downgrade(&world.0));
+        async move {
+            world.node("server").start(echo);
+            let mut transport = world.node("client").process().dial("server").await.expect("node should accept");
+            transport.write_all(&[1]).await.expect("connection should be open");
+            transport.read_exact(&mut [0]).await.expect("node should echo");
+        }
+    });
+    let worlds = worlds.lock().expect("mutex should not be poisoned");
+    assert!(!worlds.is_empty() && worlds.iter().all(|world| world.strong_count() == 0));
 }
