@@ -17,6 +17,7 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::task::JoinSet;
+use tokio::time::sleep;
 
 const PAYLOAD: u16 = 17;
 const ADD: u16 = 18;
@@ -148,12 +149,17 @@ async fn long_hellos_are_charged_until_close(world: World) {
         packet(0, 3, &content)
     };
     let mut peers = Vec::new();
-    let greeted = |mut next: Peer, length: usize| async move {
+    // Writes the HELLO in two parts, of which the first one has this length.
+    let greeted_in_parts = |mut next: Peer, length: usize, first: usize| async move {
         let begins = [greeting(length), packet(1, ADD, &encoded(&AddRequest { a: 20, b: 22 }))].concat();
-        drop(next.socket.write_all(&begins).await);
+        let (first, rest) = begins.split_at(first);
+        drop(next.socket.write_all(first).await);
+        sleep(Duration::from_millis(100)).await;
+        drop(next.socket.write_all(rest).await);
         // A rejected peer receives a CLOSE or nothing.
         next.next().await.filter(|reply| reply.operation.number() == ADD).map(|_| next)
     };
+    let greeted = |next: Peer, length: usize| greeted_in_parts(next, length, 0);
     // The connections of one caller may hold at most three quarters of the memory.
     while let Some(stream) = greeted(peer(&world).await, LENGTH).await {
         peers.push(stream);
@@ -162,6 +168,9 @@ async fn long_hellos_are_charged_until_close(world: World) {
     assert!(peers.len() * LENGTH > MEMORY / 2, "server accepted only {} peers", peers.len());
     // The first 4 KiB of a HELLO are not charged to the memory.
     assert!(stats.memory_held() >= peers.len() * (LENGTH - 4_096), "{}", stats.memory_held());
+    // Regression: a HELLO of two parts was skipped, and its sender was served as a peer without the protocol extension.
+    let in_parts = greeted_in_parts(peer(&world).await, LENGTH, LENGTH / 2).await;
+    assert!(in_parts.is_none(), "HELLO without memory should close the connection");
     // In this state, the server still accepts a short HELLO.
     peers.push(greeted(peer(&world).await, 3_000).await.expect("server should accept the peer"));
     leave(&world, peers, &stats).await;

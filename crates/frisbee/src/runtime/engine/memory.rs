@@ -56,10 +56,15 @@ impl<R: Router> Engine<R> {
             self.reject_stream_body(packet.id, packet.operation == Operation::STREAM);
             return Ok(());
         }
-        let is_native = matches!(self.core.peer(), PeerKind::Native(_));
-        if is_native && matches!(packet.operation, Operation::HAND_OFF | Operation::EXTENSION) {
-            // Close the connection, because otherwise the peer would wait for a reply, or the reader of a stream for
-            // its end.
+        let is_essential = match self.core.peer() {
+            // Without its HELLO, the peer would be treated as one without the protocol extension, and its deadlines and
+            // metadata would be lost.
+            PeerKind::Unknown => packet.operation == Operation::EXTENSION,
+            // Otherwise, the peer would wait for a reply, or the reader of a stream for its end.
+            PeerKind::Native(_) => matches!(packet.operation, Operation::HAND_OFF | Operation::EXTENSION),
+            PeerKind::Compat => false,
+        };
+        if is_essential {
             let reason = CloseReason::Router(format!("no memory for the body of {}", packet.operation).into());
             Order::put(Order::Flush(reason), &mut self.order);
         }
