@@ -72,19 +72,24 @@ impl<'py> FromJson<'py, '_> {
             return time::read(self.py, time, seconds, nanos).map_err(|error| decode_error(at, &error));
         }
         let mut values = vec![None; plan.fields.len()];
+        // Fields that are `null`, which leaves their values unset.
+        let mut nulls = Vec::new();
         from.level(|from| {
             from.object(|key, from| {
                 // A JSON name takes precedence over the original name of another field.
                 let by_json = plan.fields.iter().position(|field| field.json == key);
                 let index = by_json.or_else(|| plan.fields.iter().position(|field| field.text == key));
-                let found = index.and_then(|index| Some((plan.fields.get(index)?, values.get_mut(index)?)));
-                let Some((field, slot)) = found else {
+                let found = index.and_then(|index| Some((index, plan.fields.get(index)?, values.get_mut(index)?)));
+                let Some((index, field, slot)) = found else {
                     return Err(Reader::refuse(from.position(), format!("{} has no field {key:?}", plan.name)));
                 };
-                if slot.is_some() {
+                if slot.is_some() || nulls.contains(&index) {
                     return Err(Reader::refuse(from.position(), format!("{key:?} occurs twice")));
                 }
                 *slot = self.field(field, from)?;
+                if slot.is_none() {
+                    nulls.push(index);
+                }
                 Ok(())
             })
         })?;

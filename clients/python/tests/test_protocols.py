@@ -304,7 +304,8 @@ def test_unknown_protocol_is_refused_with_the_known_ones() -> None:
 
 
 def test_hostile_json_is_refused(address: str) -> None:
-    for text in ('{"point":' * 100_000, '{"names": [' + "[" * 100_000, '{"a": 1, "a": 2}', '{"a": 1'):
+    nested = ('{"point":' * 100_000, '{"names": [' + "[" * 100_000)
+    for text in (*nested, '{"a": 1, "a": 2}', '{"a": null, "a": 1}', '{"a": 1'):
         request = urllib.request.Request(
             f"http://{address}/test.Functions/sum", text.encode(), {"content-type": "application/json"}
         )
