@@ -132,13 +132,16 @@ export function expect(from: Cursor, byte: number): void {
   if (found !== byte) malformed(`found byte ${found}, expected ${byte}`);
 }
 
-/** Reads a varint of at most `max` bytes. The result is exact up to 2^53. */
+/**
+ * Reads a varint of at most `max` bytes. The result is exact up to 2^53. Five bytes hold more than the 32 bits of a
+ * number in a message, and the rest is dropped.
+ */
 export function takeVarint(from: Cursor, max = 5): number {
   let value = 0;
-  for (let scale = 1; max-- > 0; scale *= 128) {
+  for (let scale = 1, left = max; left-- > 0; scale *= 128) {
     const byte = takeByte(from);
-    if (byte < 128) return value + byte * scale;
-    value += (byte - 128) * scale;
+    value += (byte & 127) * scale;
+    if (byte < 128) return max > 5 ? value : value >>> 0;
   }
   return malformed("a number is too long");
 }
@@ -156,6 +159,9 @@ export function takeView(from: Cursor, length = takeVarint(from)): Uint8Array {
   if (length > remaining(from)) malformed("truncated");
   return from.bytes.subarray(from.at, (from.at += length));
 }
+
+/** Reads the length and the value of an item. Lengths in the extensions may be padded to ten bytes. */
+export const takeValue = (from: Cursor): Cursor => reader(takeView(from, takeVarint(from, 10)));
 
 /** Copies the remaining bytes. `slice` of a `Buffer` would return a view. */
 export const takeRest = ({ bytes, at }: Cursor): Uint8Array => new Uint8Array(bytes.subarray(at));

@@ -320,7 +320,7 @@ function choice(of: Enum): Kind {
       putOne(to, KINDS["i"] as Kind, number);
     }
   }, (from) => {
-    const index = takeVarint(from) >>> 0;
+    const index = takeVarint(from);
     const kept = index - 0x8000_0000;
     if (index >= numbers.length && (kept >= 0 || numbers.includes(kept))) malformed(`an enum has the index ${index}`);
     return numbers[index] ?? kept;
@@ -388,7 +388,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   "u": kind(10, () => 0, (to, value) => {
     check(value === value >>> 0, value);
     putVarint(to, value);
-  }, (from) => takeVarint(from) >>> 0),
+  }, (from) => takeVarint(from)),
   "l": wide(true, false),
   "w": wide(false, false),
   "L": wide(true, true),

@@ -3,7 +3,7 @@
  * implements streams, `serve.ts` the server's calls, and `topics.ts` requests to a broker.
  */
 
-import { remaining, malformed, putHalf, putItem, putRaw, putVarint, reader, room, takeByte, takeNumber, takeText, takeVarint, takeView, utf8, writer, written, type Cursor } from "./bytes.js";
+import { remaining, malformed, putHalf, putItem, putRaw, putVarint, reader, room, takeByte, takeNumber, takeText, takeValue, takeVarint, utf8, writer, written, type Cursor } from "./bytes.js";
 import { putLayout, putService, takeFingerprint, takeService, type AnyService, type PeerLayout } from "./service.js";
 import { Is, Status, notRun, textOf } from "./status.js";
 import { lossy } from "./prefix.js";
@@ -138,7 +138,7 @@ export interface Link {
 const BODY_MAX = 5 << 20;
 /** Body length in bytes that every peer must accept. */
 const BODY_MAX_LEAST = 1024;
-/** Maximum length of a HELLO in bytes. */
+/** Maximum length in bytes of a HELLO, and of other packets of operation 3. */
 const HELLO_MAX = 64 << 10;
 /** Smallest HELLO item type that the receiver must understand, and smallest such packet type of operation 3. */
 const ITEM_MUST_UNDERSTAND = 128;
@@ -341,7 +341,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
         if (half(0) !== 15) malformed("a header without its magic");
         const length = half(6) * 0x1_0000 + half(8);
         // Checked before allocating the buffer.
-        if (length > BODY_MAX) malformed(`a packet of ${length} bytes`);
+        if (length > (half(4) === Op.Extension ? HELLO_MAX : BODY_MAX)) malformed(`a packet of ${length} bytes`);
         if (bytes.length < (need += length)) break;
         handle(half(2), half(4), bytes.subarray(at + HEADER, need));
       }
@@ -360,7 +360,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
   const handle = (id: number, operation: number, body: Uint8Array): void => {
     const from = reader(body);
     const isOfStream = operation === Op.Extension && (id === Extension.Headers || id === Extension.Trailers);
-    const streamId = isOfStream ? takeVarint(from, 3) : id;
+    const streamId = isOfStream ? takeVarint(from, 10) : id;
     if (streamId > 0xffff) malformed(`stream ${streamId}`);
     const stream = streams.get(streamId);
     if (operation >= 10) {
@@ -392,7 +392,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     else if (operation === Op.Extension && id === Extension.Ask) return describe(from);
     else if (operation === Op.Extension && id >= MUST_UNDERSTAND) malformed(`packet type ${id} must be understood and is unknown`);
     else if (operation === Op.GoingAway) return drain();
-    else if (operation === Op.Cancel) return session?.cancel(id, takeVarint(from));
+    else if (operation === Op.Cancel) return session?.cancel(id, takeVarint(from, 10));
     else if (operation === Op.HandOff) malformed("a stray hand-off");
     else if (stream && (isOfStream || (operation !== Op.Extension && operation < Op.HandOff))) {
       owner.answered();
@@ -419,20 +419,20 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
   };
 
   const greeted = (from: Cursor): void => {
-    if (remaining(from) > HELLO_MAX || takeText(from, 4) !== "fris" || !takeByte(from)) malformed("no HELLO");
+    if (takeText(from, 4) !== "fris" || !takeByte(from)) malformed("no HELLO");
     const seen = new Set<number>();
     let type = 0;
     try {
       while (remaining(from)) {
         type = takeByte(from);
-        const item = reader(takeView(from));
+        const item = takeValue(from);
         if (type >= ITEM_MUST_UNDERSTAND) malformed("must be understood and is unknown");
         // Items of the core protocol, and two items for calls.
-        if (type < 7 || type === 8 || type === 34 || type === 35) {
+        if ((type && type < 7) || type === 8 || type === 34 || type === 35) {
           if (seen.has(type)) malformed("occurs twice");
           seen.add(type);
         }
-        if (type in limits) limits[type] = takeNumber(item);
+        if (type && type in limits) limits[type] = takeNumber(item);
         else if (type === 8) takeNumber(item);
         else if (type === 32 || type === 33) {
           const layout = takeService(item);

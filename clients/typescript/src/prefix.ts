@@ -1,6 +1,6 @@
 /** The prefix of a message, with its timeout, metadata and status. `codec.ts` encodes the message itself. */
 
-import { Malformed, expect, isBytes, remaining, malformed, peek, putItem, putRaw, putText, putVarint, reader, takeByte, takeNumber, takeRest, takeText, takeVarint, takeView, utf8, type Cursor } from "./bytes.js";
+import { Malformed, expect, isBytes, remaining, malformed, peek, putItem, putRaw, putText, putVarint, takeByte, takeNumber, takeRest, takeText, takeValue, takeVarint, utf8, type Cursor } from "./bytes.js";
 import { Is, Status, codeOf, notRun, type Metadata } from "./status.js";
 
 /** First byte of a prefix. A message starts with 0, 6 or 8 instead. */
@@ -92,7 +92,7 @@ export function writeItems(to: Cursor, { timeout, metadata = {}, status }: Prefi
 export function readPrefix(from: Cursor, isRequest = false): Prefix {
   if (peek(from) !== PREFIX) return NOTHING;
   from.at++;
-  const items = reader(takeView(from));
+  const items = takeValue(from);
   if (remaining(items) > PREFIX_MAX) malformed("a prefix is too long");
   return readItems(items, isRequest);
 }
@@ -103,24 +103,26 @@ export function readItems(items: Cursor, isRequest = false): Prefix {
   const metadata: Record<string, Metadata[string]> = Object.create(null) as {};
   const prefix: Prefix = { metadata };
   let entries = 0;
+  let total = 0;
   let seen = 0;
   while (remaining(items)) {
     const type = takeByte(items);
-    const value = reader(takeView(items));
+    const value = takeValue(items);
     if (type > 127) {
       const problem = `prefix item ${type} must be understood and is unknown`;
       throw isRequest ? notRun(Is.UNIMPLEMENTED, problem) : new Malformed(problem);
     }
-    // Only metadata and unknown items may occur more than once.
-    if (type !== 2 && type !== 7 && type < 9) {
+    // Metadata, load reports and unknown items may occur more than once.
+    if ([1, 3, 5, 6, 8].includes(type)) {
       if ((seen >> type) & 1) malformed(`prefix item ${type} occurs twice`);
       seen |= 1 << type;
     }
     if (type === 1) prefix.timeout = takeNumber(value) / 1000;
     else if (type === 2) {
-      const key = takeText(value);
+      const key = takeText(value, takeVarint(value, 10));
       const entry = isBinary(key) ? takeRest(value) : takeText(value, remaining(value));
-      if (!fits(key, entry) || ++entries > ENTRIES_MAX) malformed("invalid metadata");
+      total += key.length + entry.length + 8;
+      if (!fits(key, entry) || ++entries > ENTRIES_MAX || total > METADATA_MAX) malformed("invalid metadata");
       metadata[key] = key in metadata ? [...valuesOf(metadata[key] as string), entry] : entry;
     } else if (type === 3) {
       prefix.code = takeVarint(value, 10);

@@ -117,9 +117,9 @@ export function putLayout(to: Cursor, fingerprint: string, layout = ""): void {
 
 /** Reads the name and the layout of a service from an item of HELLO. Throws if the item is malformed. */
 export function takeService(from: Cursor): [name: string, PeerLayout] {
-  const name = takeText(from);
+  const name = takeText(from, takeVarint(from, 10));
   const operations: number[] = [];
   const layout = { fingerprint: takeFingerprint(from), operations };
-  for (let last = 0; remaining(from); ) operations.push((last += takeVarint(from)));
+  for (let last = 0; remaining(from); ) operations.push((last += takeVarint(from, 10)));
   return [name, layout];
 }

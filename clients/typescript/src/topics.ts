@@ -101,7 +101,7 @@ const refusal = (from: Cursor): Status =>
   notRun([Is.RESOURCE_EXHAUSTED, Is.UNIMPLEMENTED, Is.PERMISSION_DENIED][takeByte(from) - 3] ?? Is.INVALID_ARGUMENT, takeText(from, remaining(from)));
 
 const takeTopic = (from: Cursor): string => {
-  const length = takeVarint(from);
+  const length = takeVarint(from, 10);
   if (length > TOPIC_MAX) malformed("a topic is too long");
   return takeText(from, length);
 };

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Status, decode, encode } from "frisbee-rpc";
-import { reader } from "../src/bytes.js";
+import { putItem, putRaw, putText, reader, writer, written } from "../src/bytes.js";
 import { makeLink, type Owner, type TransportEvents } from "../src/link.js";
 import { readItems, readPrefix, readTrailers } from "../src/prefix.js";
 import { frame } from "./frame.js";
@@ -60,7 +60,7 @@ for (const vector of vectors.prefix) {
     if (vector.reply === "OK") {
       const { timeout, metadata } = readPrefix(reader(bytes(vector)), true);
       assert.equal(timeout, vector.timeout_us === undefined ? undefined : vector.timeout_us / 1000);
-      assert.deepEqual(metadata["k"], vector.metadata);
+      assert.deepEqual([metadata["k"] ?? []].flat(), vector.metadata ?? []);
     } else if (vector.reply === "UNIMPLEMENTED") {
       assert.throws(() => readPrefix(reader(bytes(vector)), true), (error: Status) => error.code === 12 && !error.mayHaveRun);
       assert.throws(() => readPrefix(reader(bytes(vector))), { name: "Malformed" });
@@ -75,6 +75,21 @@ for (const vector of vectors.headers) {
     else assert.deepEqual([read() ?? []].flat(), vector.metadata ?? []);
   });
 }
+
+/** Returns an item with a metadata entry of this total length, which includes eight bytes. */
+function entry(length: number): Uint8Array {
+  const to = writer();
+  putItem(to, 2, () => {
+    putText(to, "k");
+    putRaw(to, new Uint8Array(length - 9).fill(0x61));
+  });
+  return written(to);
+}
+
+test("metadata of HEADERS has a limit", () => {
+  assert.equal(readItems(reader(entry(61_440))).metadata["k"]?.length, 61_431);
+  assert.throws(() => readItems(reader(entry(61_441))), { name: "Malformed" });
+});
 
 for (const vector of vectors.trailers) {
   test(`TRAILERS: ${vector.meaning}`, () => {

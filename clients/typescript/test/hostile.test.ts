@@ -48,6 +48,7 @@ const idOf = (frame: Buffer): number => frame.readUInt16BE(2);
 for (const [name, bytes, reason] of [
   ["a length beyond the limit", frame(0, 3, [], 0xffff_ffff), /a packet of 4294967295 bytes/],
   ["a length just beyond the limit after HELLO", Buffer.concat([HELLO, frame(0, 9, [], (5 << 20) + 1)]), /a packet of 5242881 bytes/],
+  ["a packet of operation 3 just beyond its limit", Buffer.concat([HELLO, frame(5, 3, [], (64 << 10) + 1)]), /a packet of 65537 bytes/],
   ["no magic", Buffer.from("HTTP/1.1 400 Bad Request\r\n\r\n"), /without its magic/],
   ["a reply before HELLO", frame(0, 10, [8, 0]), /before HELLO/],
   ["a HELLO that is none", frame(0, 3, [1, 2, 3]), /broke the protocol/],

@@ -108,6 +108,9 @@ test("messages nest a hundred deep and no deeper", () => {
   assert.throws(() => decode(vec.VDeep, new Uint8Array(1 << 20).map((_, at) => (at % 2 ? 0 : 8))), Malformed);
 });
 
+test("excess bits of counts and lengths are dropped, as in Rust", () =>
+  assert.deepEqual(decode(vec.RString, bytes("080001050a8180808010050a818080801061")), { v: ["a"] }));
+
 test("a body of nil elements is refused before it takes gigabytes", () => {
   const count = 5_000_000;
   const head = bytes("080001030ac096b102");

@@ -1,189 +1,190 @@
-var qn=new TextEncoder,Xn=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),Qt=40,Ae=class extends Error{constructor(){super(...arguments);this.name="Malformed"}},
-T=e=>{throw new Ae(e)},X=e=>({bytes:e,at:0,depth:0,memory:0}),Ze=(e=64)=>X(new Uint8Array(e)),et=e=>ArrayBuffer.isView(e)&&e.length===e.byteLength,fe=e=>qn.encode(
-e);function tt(e,t){let{bytes:n,at:o}=e;o+t>n.length&&(e.bytes=new Uint8Array(Math.max(o+t,n.length*2)),e.bytes.set(n.subarray(0,o)))}function U(e,t){e.at===e.bytes.
-length&&tt(e,1),e.bytes[e.at++]=t}function zt(e,t){U(e,t>>8),U(e,t)}function D(e,t){for(;t>127;t=Math.floor(t/128))U(e,t|128);U(e,t)}function re(e,t){tt(e,t.length),
-e.bytes.set(t,e.at),e.at+=t.length}function Ne(e,t){D(e,t.length),re(e,t)}function Se(e,t){let{at:n}=e,{length:o}=t,r=o>Qt?128:0;U(e,o);for(let s=0;s<o&&r<128;s++)
-U(e,r=t.charCodeAt(s));r>127&&(e.at=n,Ne(e,fe(t)))}function pe(e,t,n){U(e,t);let{at:o}=e;n();let r=e.bytes.slice(o,e.at);return e.at=o,Ne(e,r),r.length>0}var nt=({
-bytes:e,at:t})=>e.subarray(0,t),K=({bytes:e,at:t})=>e.length-t,Ce=({bytes:e,at:t})=>e[t],Q=e=>e.bytes[e.at++]??T("truncated");function me(e,t){let n=Q(e);n!==t&&
-T(`found byte ${n}, expected ${t}`)}function L(e,t=5){let n=0;for(let o=1;t-- >0;o*=128){let r=Q(e);if(r<128)return n+r*o;n+=(r-128)*o}return T("a number is too\
- long")}function Oe(e){let{at:t}=e,n=L(e,10);return(K(e)||e.bytes[t+9]>1)&&T("malformed number"),n}function he(e,t=L(e)){return t>K(e)&&T("truncated"),e.bytes.subarray(
-e.at,e.at+=t)}var Be=({bytes:e,at:t})=>new Uint8Array(e.subarray(t));function ie(e,t=L(e)){let{bytes:n,at:o}=e,r="",s=0;if(t<=Qt)for(let i;s<t&&(i=n[o+s])<128;s++)
-r+=String.fromCharCode(i);if(s<t){let i=he(e,t);try{return Xn.decode(i)}catch{T("a text is not UTF-8")}}return e.at+=t,r}var O=class e extends Error{constructor(n,o,r){super(o,r);this.name="Status";let{details:s=new Uint8Array,metadata:i={},mayHaveRun:d=!0}=r??{};Object.assign(this,
-{details:s,metadata:i,mayHaveRun:d,code:n})}static from(n){return n instanceof e?n:new e(2,Pe(n),{cause:n})}};var Pe=e=>e instanceof Error?e.message:String(e),B=(e,t)=>new O(e,t,{mayHaveRun:!1}),rt=e=>{let t=O.from(e);return t.mayHaveRun?t:new O(t.code,t.message,{...t,mayHaveRun:!0})},
-ot=e=>e>0&&e<=16?e:2,je=(e,t,n)=>new O(e,n?t:`not sent: ${t}`,{mayHaveRun:n}),_e=e=>je(1,"the caller cancelled the call",e),st=(e,t="")=>je(4,`deadline exceeded${t}`,
-e);var dt=100,Wn=64<<20,Gn=12,It=8,Mt=56,kt=new Uint8Array(8),Yt=new DataView(kt.buffer);function be(e,t,n){let o;return{name:e,fields:()=>o??=Kn(t,n?.()??[])}}function Nt(e,t){let n=o=>o.toString(16).padStart(2,"0");return t[0]===18&&T(`message ${e.name} with the layout ${[...t.subarray(1,17)].map(n).join("")} cannot \
-be compared`),Ue(X(t),e)}function He(e,t,n){e.depth=dt,en(e,t,n)}function Ue(e,t){return e.depth=dt,e.memory=Math.max(Wn,K(e)*Gn),tn(e,t)??nn(e,t)}function Kn(e,t){
+var Wn=new TextEncoder,Gn=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),zt=40,ve=class extends Error{constructor(){super(...arguments);this.name="Malformed"}},
+T=e=>{throw new ve(e)},Y=e=>({bytes:e,at:0,depth:0,memory:0}),et=(e=64)=>Y(new Uint8Array(e)),tt=e=>ArrayBuffer.isView(e)&&e.length===e.byteLength,fe=e=>Wn.encode(
+e);function nt(e,t){let{bytes:n,at:o}=e;o+t>n.length&&(e.bytes=new Uint8Array(Math.max(o+t,n.length*2)),e.bytes.set(n.subarray(0,o)))}function R(e,t){e.at===e.bytes.
+length&&nt(e,1),e.bytes[e.at++]=t}function Yt(e,t){R(e,t>>8),R(e,t)}function D(e,t){for(;t>127;t=Math.floor(t/128))R(e,t|128);R(e,t)}function re(e,t){nt(e,t.length),
+e.bytes.set(t,e.at),e.at+=t.length}function Me(e,t){D(e,t.length),re(e,t)}function Ae(e,t){let{at:n}=e,{length:o}=t,r=o>zt?128:0;R(e,o);for(let s=0;s<o&&r<128;s++)
+R(e,r=t.charCodeAt(s));r>127&&(e.at=n,Me(e,fe(t)))}function pe(e,t,n){R(e,t);let{at:o}=e;n();let r=e.bytes.slice(o,e.at);return e.at=o,Me(e,r),r.length>0}var rt=({
+bytes:e,at:t})=>e.subarray(0,t),K=({bytes:e,at:t})=>e.length-t,ke=({bytes:e,at:t})=>e[t],j=e=>e.bytes[e.at++]??T("truncated");function me(e,t){let n=j(e);n!==t&&
+T(`found byte ${n}, expected ${t}`)}function U(e,t=5){let n=0;for(let o=1,r=t;r-- >0;o*=128){let s=j(e);if(n+=(s&127)*o,s<128)return t>5?n:n>>>0}return T("a num\
+ber is too long")}function Ne(e){let{at:t}=e,n=U(e,10);return(K(e)||e.bytes[t+9]>1)&&T("malformed number"),n}function $e(e,t=U(e)){return t>K(e)&&T("truncated"),
+e.bytes.subarray(e.at,e.at+=t)}var je=e=>Y($e(e,U(e,10))),Be=({bytes:e,at:t})=>new Uint8Array(e.subarray(t));function ie(e,t=U(e)){let{bytes:n,at:o}=e,r="",s=0;
+if(t<=zt)for(let l;s<t&&(l=n[o+s])<128;s++)r+=String.fromCharCode(l);if(s<t){let l=$e(e,t);try{return Gn.decode(l)}catch{T("a text is not UTF-8")}}return e.at+=
+t,r}var O=class e extends Error{constructor(n,o,r){super(o,r);this.name="Status";let{details:s=new Uint8Array,metadata:l={},mayHaveRun:a=!0}=r??{};Object.assign(this,
+{details:s,metadata:l,mayHaveRun:a,code:n})}static from(n){return n instanceof e?n:new e(2,Pe(n),{cause:n})}};var Pe=e=>e instanceof Error?e.message:String(e),B=(e,t)=>new O(e,t,{mayHaveRun:!1}),ot=e=>{let t=O.from(e);return t.mayHaveRun?t:new O(t.code,t.message,{...t,mayHaveRun:!0})},
+st=e=>e>0&&e<=16?e:2,Qe=(e,t,n)=>new O(e,n?t:`not sent: ${t}`,{mayHaveRun:n}),_e=e=>Qe(1,"the caller cancelled the call",e),it=(e,t="")=>Qe(4,`deadline exceeded${t}`,
+e);var ut=100,Kn=64<<20,jn=12,Mt=8,Nt=56,Ct=new Uint8Array(8),Jt=new DataView(Ct.buffer);function he(e,t,n){let o;return{name:e,fields:()=>o??=Qn(t,n?.()??[])}}function Ot(e,t){let n=o=>o.toString(16).padStart(2,"0");return t[0]===18&&T(`message ${e.name} with the layout ${[...t.subarray(1,17)].map(n).join("")} cannot \
+be compared`),Oe(Y(t),e)}function He(e,t,n){e.depth=ut,tn(e,t,n)}function Oe(e,t){return e.depth=ut,e.memory=Math.max(Kn,K(e)*jn),nn(e,t)??rn(e,t)}function Qn(e,t){
 let n=new Map,o=0;return(e?e.split(" "):[]).map(r=>{let s=/^([^:/]+):(?:([^:/]+)\/(\d+)\/)?([?*]?|%\w)(\w)$/.exec(r);if(!s)throw new Error(`invalid table entry:\
- ${r}`);let[,i,d,p,m,b]=s,g=b==="m"?zn(t[o++]):b==="e"?Jn(t[o++]):lt[b],A=lt[m[1]??""],w=A?[2,A.wire,g.wire,10]:m==="*"?[1,g.wire,10]:void 0,M=d?n.get(d):void 0;
-d&&!M&&n.set(d,M=[]);let R={name:d??i,of:g,isOptional:m==="?",key:A,head:w,case:i,number:+p,all:M};return M?.push(R),R})}var at=({head:e,key:t,isOptional:n,of:o})=>t?
-new Map:e?[]:n?void 0:o.zero();function en(e,t,n){if(!e.depth--)throw Zt(t.name,`nests deeper than ${dt}`);U(e,8),U(e,0);let o="";try{for(let r of t.fields()){let{
-all:s,name:i}=r,d=n[o=i];if(!s)jn(e,r,d);else if(e.isFlat||r===s[0]){let p=d,m=s.find(g=>g.case===p?.case);if(p&&!m)throw new Error(`has no member ${p.case}`);e.
-isFlat||(U(e,3),D(e,m?m.number:0));let b=e.isFlat?r:m;b&&Fe(e,b.of,b===m?p?.value:void 0)}}}catch(r){throw r instanceof O?r:Zt(`${t.name}.${o}`,r.message)}e.depth++}
-function jn(e,t,n){let{head:o,key:r,of:s}=t;if(n===void 0&&(o||t.isOptional)&&(n=at(t)),o){let i=n,d=n,p=r?i.size:d.length;we(p>=0,n);for(let m of o)U(e,m);if(D(
-e,p),r)for(let[m,b]of i)Fe(e,r,m),Fe(e,s,b);else for(let m of d)Fe(e,s,m)}else n===void 0&&t.isOptional&&!e.isFlat?U(e,0):Fe(e,s,n)}function Fe(e,t,n){t.table||
-U(e,t.wire),t.put(e,n===void 0?t.zero():n)}function tn(e,t){if(Ce(e)===0)return void e.at++;me(e,8),Q(e),e.depth--||T(`${t.name} nests deeper than ${dt}`);let n=t.
-fields();Ot(e,Mt+It*n.length);let o={},r="";for(let s of n){let{name:i,all:d,of:p}=s,m=d&&d[0]===s;if(m&&(o[i]=void 0),!d)o[i]=Qn(e,s);else if(m&&Ce(e)===3){e.at++,
-r+=` ${i} `;let b=L(e),g=d.find(A=>A.number===b);g?o[i]={case:g.case,value:Ct(e,g.of)}:b&&T(`${t.name}.${i} has no member ${b}`)}else if(!r.includes(` ${i} `)){
-let b=Qe(e,p);(b instanceof Uint8Array?b.length:!Object.is(b,p.zero()))&&(o[i]={case:s.case,value:b})}}return e.depth++,o}function Qn(e,t){let{head:n,key:o,of:r}=t;
-if((o||t.isOptional)&&Ce(e)===0)return e.at++,at(t);if(!n)return Qe(e,r);for(let d of n)me(e,d);let s=L(e),i=at(t);for(;s-- >0;)Ot(e,o?Mt:It),o?i.set(Qe(e,o),Ct(
-e,r)):i.push(Ct(e,r));return i}function Qe(e,{wire:t,table:n,take:o,isEnum:r}){return r&&Ce(e)===12?Qe(e,lt.i):(n||me(e,t),o(e))}var Ct=(e,t)=>Qe(e,t)??nn(e,t.table);
-function nn(e,t){let n={},o=t.fields();Ot(e,Mt+It*o.length);for(let r of o)n[r.name]=r.all?void 0:at(r);return n}function Ot(e,t){(e.memory-=t)<0&&T("exceeds th\
-e memory limit")}var xe=(e,t,n,o,r)=>({wire:e,zero:t,put:n,take:o,table:r}),zn=e=>xe(3,()=>{},(t,n)=>n?en(t,e,n):U(t,0),t=>tn(t,e),e),Yn=65536;function Jn(e){let t=Object.
-values(e);return{...xe(10,()=>t[0],(o,r)=>{let s=t.indexOf(r),i=r+2147483648,d=r<0&&i>=t.length;we(s>=0||r===(r|0)&&(d||!o.isFlat),r),s>=0||d&&(o.isFlat||i<Yn)?
-D(o,s<0?i:s):(o.at--,Fe(o,lt.i,r))},o=>{let r=L(o)>>>0,s=r-2147483648;return r>=t.length&&(s>=0||t.includes(s))&&T(`an enum has the index ${r}`),t[r]??s}),isEnum:!0}}
-var it=(e,t)=>xe(e?13:11,()=>t?0:0n,(n,o)=>{let r=BigInt(o),s=Number(r),i=e?s<0?-2*s-1:2*s:s;if(Number.isSafeInteger(i)&&i>=0)return D(n,i);we((e?BigInt.asIntN:
-BigInt.asUintN)(64,r)===r,o);let d=e?r<<1n^r>>63n:r;for(;d>>53n;d>>=7n)U(n,Number(d&127n)|128);D(n,Number(d))},n=>{let{at:o}=n,r=L(n,10);if(r<=Number.MAX_SAFE_INTEGER)
-e&&(r=r%2?(r+1)/-2:r/2);else{let s=0n;for(let i=0n;o<n.at;i+=7n)s|=BigInt(n.bytes[o++]&127)<<i;s=BigInt.asUintN(64,s),r=e?s>>1n^-(s&1n):s}return t?(Number.isSafeInteger(
-Number(r))||T("an integer is beyond 2^53"),Number(r)):BigInt(r)}),Jt=(e,t)=>xe(e,()=>0,(n,o)=>{we(typeof o=="number",o),Yt[t>4?"setFloat64":"setFloat32"](0,o);for(let r=0;r<
-t;r++)U(n,kt[r])},n=>{for(let o=0;o<t;o++)kt[o]=Q(n);return Yt[t>4?"getFloat64":"getFloat32"](0)}),lt={b:xe(7,()=>!1,(e,t)=>{we(typeof t=="boolean",t),U(e,+t)},
-e=>{let t=Q(e);return t>1&&T(`a bool is ${t}`),t>0}),i:xe(12,()=>0,(e,t)=>{we(t===(t|0),t),D(e,(t<<1^t>>31)>>>0)},e=>{let t=L(e);return t>>>1^-(t&1)}),u:xe(10,()=>0,
-(e,t)=>{we(t===t>>>0,t),D(e,t)},e=>L(e)>>>0),l:it(!0,!1),w:it(!1,!1),L:it(!0,!0),W:it(!1,!0),f:Jt(14,4),d:Jt(15,8),s:xe(5,()=>"",(e,t)=>{we(typeof t=="string",t),
-U(e,10),Se(e,t)},e=>(me(e,10),ie(e))),y:xe(4,()=>new Uint8Array,(e,t)=>{we(et(t),t),U(e,10),Ne(e,t)},e=>(me(e,10),new Uint8Array(he(e))))},Zt=(e,t)=>B(3,`${e} ${t}`);
-function we(e,t){if(!e)throw new Error(`cannot be the ${typeof t} ${String(t)}`)}var ut=(e,t,n,o)=>({name:e,fingerprint:t,layout:n,methods:o,operations:Object.values(o).map(({operation:r})=>r).sort((r,s)=>r-s)}),rn=(e,t)=>t.match(/../g)?.forEach(
-n=>U(e,parseInt(n,16)));function ct(e,t){Se(e,t.name),rn(e,t.fingerprint);let n=0;for(let o of t.operations)D(e,o-n),n=o}function Ut(e){let t="";for(;t.length<32;)
-t+=Q(e).toString(16).padStart(2,"0");return t}function on(e,t,n=""){for(let o of atob(n))U(e,o.charCodeAt(0));n||(U(e,0),rn(e,t))}function sn(e){let t=ie(e),n=[],
-o={fingerprint:Ut(e),operations:n};for(let r=0;K(e);)n.push(r+=L(e));return[t,o]}var an=16,ln=65536,Zn=1e3,dn=256,er=61440,Lt={metadata:{}},un=e=>[e].flat(),Rt=e=>e.endsWith("-bin"),cn=(e,t)=>Rt(e)!==(typeof t=="string")&&/^[a-z0-9_.-]{1,256}\n[ -~]*$/.
+ ${r}`);let[,l,a,m,c,b]=s,g=b==="m"?Jn(t[o++]):b==="e"?er(t[o++]):dt[b],A=dt[c[1]??""],w=A?[2,A.wire,g.wire,10]:c==="*"?[1,g.wire,10]:void 0,M=a?n.get(a):void 0;
+a&&!M&&n.set(a,M=[]);let L={name:a??l,of:g,isOptional:c==="?",key:A,head:w,case:l,number:+m,all:M};return M?.push(L),L})}var lt=({head:e,key:t,isOptional:n,of:o})=>t?
+new Map:e?[]:n?void 0:o.zero();function tn(e,t,n){if(!e.depth--)throw en(t.name,`nests deeper than ${ut}`);R(e,8),R(e,0);let o="";try{for(let r of t.fields()){let{
+all:s,name:l}=r,a=n[o=l];if(!s)zn(e,r,a);else if(e.isFlat||r===s[0]){let m=a,c=s.find(g=>g.case===m?.case);if(m&&!c)throw new Error(`has no member ${m.case}`);e.
+isFlat||(R(e,3),D(e,c?c.number:0));let b=e.isFlat?r:c;b&&Fe(e,b.of,b===c?m?.value:void 0)}}}catch(r){throw r instanceof O?r:en(`${t.name}.${o}`,r.message)}e.depth++}
+function zn(e,t,n){let{head:o,key:r,of:s}=t;if(n===void 0&&(o||t.isOptional)&&(n=lt(t)),o){let l=n,a=n,m=r?l.size:a.length;xe(m>=0,n);for(let c of o)R(e,c);if(D(
+e,m),r)for(let[c,b]of l)Fe(e,r,c),Fe(e,s,b);else for(let c of a)Fe(e,s,c)}else n===void 0&&t.isOptional&&!e.isFlat?R(e,0):Fe(e,s,n)}function Fe(e,t,n){t.table||
+R(e,t.wire),t.put(e,n===void 0?t.zero():n)}function nn(e,t){if(ke(e)===0)return void e.at++;me(e,8),j(e),e.depth--||T(`${t.name} nests deeper than ${ut}`);let n=t.
+fields();Ut(e,Nt+Mt*n.length);let o={},r="";for(let s of n){let{name:l,all:a,of:m}=s,c=a&&a[0]===s;if(c&&(o[l]=void 0),!a)o[l]=Yn(e,s);else if(c&&ke(e)===3){e.at++,
+r+=` ${l} `;let b=U(e),g=a.find(A=>A.number===b);g?o[l]={case:g.case,value:It(e,g.of)}:b&&T(`${t.name}.${l} has no member ${b}`)}else if(!r.includes(` ${l} `)){
+let b=ze(e,m);(b instanceof Uint8Array?b.length:!Object.is(b,m.zero()))&&(o[l]={case:s.case,value:b})}}return e.depth++,o}function Yn(e,t){let{head:n,key:o,of:r}=t;
+if((o||t.isOptional)&&ke(e)===0)return e.at++,lt(t);if(!n)return ze(e,r);for(let a of n)me(e,a);let s=U(e),l=lt(t);for(;s-- >0;)Ut(e,o?Nt:Mt),o?l.set(ze(e,o),It(
+e,r)):l.push(It(e,r));return l}function ze(e,{wire:t,table:n,take:o,isEnum:r}){return r&&ke(e)===12?ze(e,dt.i):(n||me(e,t),o(e))}var It=(e,t)=>ze(e,t)??rn(e,t.table);
+function rn(e,t){let n={},o=t.fields();Ut(e,Nt+Mt*o.length);for(let r of o)n[r.name]=r.all?void 0:lt(r);return n}function Ut(e,t){(e.memory-=t)<0&&T("exceeds th\
+e memory limit")}var Se=(e,t,n,o,r)=>({wire:e,zero:t,put:n,take:o,table:r}),Jn=e=>Se(3,()=>{},(t,n)=>n?tn(t,e,n):R(t,0),t=>nn(t,e),e),Zn=65536;function er(e){let t=Object.
+values(e);return{...Se(10,()=>t[0],(o,r)=>{let s=t.indexOf(r),l=r+2147483648,a=r<0&&l>=t.length;xe(s>=0||r===(r|0)&&(a||!o.isFlat),r),s>=0||a&&(o.isFlat||l<Zn)?
+D(o,s<0?l:s):(o.at--,Fe(o,dt.i,r))},o=>{let r=U(o),s=r-2147483648;return r>=t.length&&(s>=0||t.includes(s))&&T(`an enum has the index ${r}`),t[r]??s}),isEnum:!0}}
+var at=(e,t)=>Se(e?13:11,()=>t?0:0n,(n,o)=>{let r=BigInt(o),s=Number(r),l=e?s<0?-2*s-1:2*s:s;if(Number.isSafeInteger(l)&&l>=0)return D(n,l);xe((e?BigInt.asIntN:
+BigInt.asUintN)(64,r)===r,o);let a=e?r<<1n^r>>63n:r;for(;a>>53n;a>>=7n)R(n,Number(a&127n)|128);D(n,Number(a))},n=>{let{at:o}=n,r=U(n,10);if(r<=Number.MAX_SAFE_INTEGER)
+e&&(r=r%2?(r+1)/-2:r/2);else{let s=0n;for(let l=0n;o<n.at;l+=7n)s|=BigInt(n.bytes[o++]&127)<<l;s=BigInt.asUintN(64,s),r=e?s>>1n^-(s&1n):s}return t?(Number.isSafeInteger(
+Number(r))||T("an integer is beyond 2^53"),Number(r)):BigInt(r)}),Zt=(e,t)=>Se(e,()=>0,(n,o)=>{xe(typeof o=="number",o),Jt[t>4?"setFloat64":"setFloat32"](0,o);for(let r=0;r<
+t;r++)R(n,Ct[r])},n=>{for(let o=0;o<t;o++)Ct[o]=j(n);return Jt[t>4?"getFloat64":"getFloat32"](0)}),dt={b:Se(7,()=>!1,(e,t)=>{xe(typeof t=="boolean",t),R(e,+t)},
+e=>{let t=j(e);return t>1&&T(`a bool is ${t}`),t>0}),i:Se(12,()=>0,(e,t)=>{xe(t===(t|0),t),D(e,(t<<1^t>>31)>>>0)},e=>{let t=U(e);return t>>>1^-(t&1)}),u:Se(10,()=>0,
+(e,t)=>{xe(t===t>>>0,t),D(e,t)},e=>U(e)),l:at(!0,!1),w:at(!1,!1),L:at(!0,!0),W:at(!1,!0),f:Zt(14,4),d:Zt(15,8),s:Se(5,()=>"",(e,t)=>{xe(typeof t=="string",t),R(
+e,10),Ae(e,t)},e=>(me(e,10),ie(e))),y:Se(4,()=>new Uint8Array,(e,t)=>{xe(tt(t),t),R(e,10),Me(e,t)},e=>(me(e,10),new Uint8Array($e(e))))},en=(e,t)=>B(3,`${e} ${t}`);
+function xe(e,t){if(!e)throw new Error(`cannot be the ${typeof t} ${String(t)}`)}var ct=(e,t,n,o)=>({name:e,fingerprint:t,layout:n,methods:o,operations:Object.values(o).map(({operation:r})=>r).sort((r,s)=>r-s)}),on=(e,t)=>t.match(/../g)?.forEach(
+n=>R(e,parseInt(n,16)));function ft(e,t){Ae(e,t.name),on(e,t.fingerprint);let n=0;for(let o of t.operations)D(e,o-n),n=o}function Rt(e){let t="";for(;t.length<32;)
+t+=j(e).toString(16).padStart(2,"0");return t}function sn(e,t,n=""){for(let o of atob(n))R(e,o.charCodeAt(0));n||(R(e,0),on(e,t))}function an(e){let t=ie(e,U(e,
+10)),n=[],o={fingerprint:Rt(e),operations:n};for(let r=0;K(e);)n.push(r+=U(e,10));return[t,o]}var ln=16,dn=65536,tr=1e3,un=256,cn=61440,Dt={metadata:{}},fn=e=>[e].flat(),Lt=e=>e.endsWith("-bin"),pn=(e,t)=>Lt(e)!==(typeof t=="string")&&/^[a-z0-9_.-]{1,256}\n[ -~]*$/.
 test(`${e}
-${Rt(e)?"":t}`);function Dt(e){if(typeof e=="string")return fe(e);if(!et(e))throw B(3,`content is a Uint8Array or a string, not ${String(e)}`);return e}function $t(e,t){
-let{at:n}=e;pe(e,an,()=>fn(e,t))||(e.at=n)}function fn(e,{timeout:t,metadata:n={},status:o}){let{at:r}=e;t!==void 0&&pe(e,1,()=>D(e,Math.min(Math.max(0,Math.round(
-t*1e3)),Number.MAX_SAFE_INTEGER)));let s=0,i=0;for(let[d,p]of Object.entries(n))for(let m of un(p)){if(!cn(d,m))throw B(3,`invalid metadata entry ${d}: keys hav\
-e a-z 0-9 - _ . and values printable ASCII, or bytes under -bin`);if(s+=d.length+m.length+8,++i>dn||s>er)throw B(8,"too much metadata");pe(e,2,()=>{Se(e,d),re(e,
-Dt(m))})}if(o){let{code:d,details:p,mayHaveRun:m}=o;pe(e,3,()=>{D(e,d),e.at-r+p.length+32<=ln&&re(e,p)}),m||pe(e,5,()=>{})}}function ft(e,t=!1){if(Ce(e)!==an)return Lt;
-e.at++;let n=X(he(e));return K(n)>ln&&T("a prefix is too long"),pt(n,t)}function pt(e,t=!1){let n=Object.create(null),o={metadata:n},r=0,s=0;for(;K(e);){let i=Q(
-e),d=X(he(e));if(i>127){let p=`prefix item ${i} must be understood and is unknown`;throw t?B(12,p):new Ae(p)}if(i!==2&&i!==7&&i<9&&(s>>i&1&&T(`prefix item ${i} \
-occurs twice`),s|=1<<i),i===1)o.timeout=Oe(d)/1e3;else if(i===2){let p=ie(d),m=Rt(p)?Be(d):ie(d,K(d));(!cn(p,m)||++r>dn)&&T("invalid metadata"),n[p]=p in n?[...un(
-n[p]),m]:m}else i===3?(o.code=L(d,10),o.details=Be(d)):i===5?o.isRefused=!0:i===8&&(o.text=ze(d))}return o}var ze=(e,t)=>new TextDecoder().decode(Be(e).subarray(
-0,t)),pn=({metadata:e,code:t,details:n,isRefused:o},r="")=>new O(ot(t??0),r,{metadata:e,mayHaveRun:!o,...n&&{details:n}});function mt(e,t){if(Ce(e)===6)return e.
-at++,me(e,5),me(e,10),pn(t,ie(e))}function mn(e){let t=pt(e);return t.code??t.isRefused?pn(t,t.text):void 0}function yn(e,t){fn(e,{status:t,metadata:t.metadata}),
-pe(e,8,()=>re(e,fe(t.message.slice(0,Zn))))}function hn(e,t){$t(e,{status:t,metadata:t.metadata}),re(e,[6,5,10]),Se(e,t.message)}var Bt=5<<20,tr=1024,bn=65536,nr=128,rr=32768,qe=10,Re=16384,gn=32768,or=Re/2,yt=256,ht=262144,sr=1e5,ir=64<<20,vn=8<<20,ar=10,lr=65536,dr=2e3,ur=5,cr=1e4,An="t\
-he server is going away",Sn=200,fr=2147483647,Le=(e,t)=>setTimeout(t,Math.min(Math.max(0,e),fr));function xn(e,t,n,o,r){let s=Ze(16384),i=new Map,d=new Map,p=new Set(
-n),m=[],b=0,g=0,A=0,w=0,M=0,R=32767,I=[0,Bt,1/0,Re,0],F=!1,J=!1,j,H=qe,oe=0,z=!1,P=0,W=!1,q=!1,_=0,G,Z=a=>{if(!(F||!ve))try{a(ve)}catch(f){$(Pe(f));try{ve.close()}catch{}}},
-ee=()=>{s.at&&(W=!1,q=!0,Z(a=>a.send(nt(s))),s.at=P=0,s.bytes.length>1<<20&&(s.bytes=new Uint8Array(16384)),Z(a=>{let f=a.buffered();f>ir?k("too many unsent byt\
-es"):f>vn&&!v.isFull&&(v.isFull=!0,se())}))},se=()=>Z(a=>{if(a.buffered()>vn/2)return void Le(ar,se);v.isFull=!1,t.room(v)}),u=()=>{s.at!==P?(P=s.at,queueMicrotask(
-u)):(z=!1,ee())},l=(a,f,h,E)=>{let{at:ne}=s;try{tt(s,qe),s.at+=qe,h?.(s,E);let Ee=s.at,Te=Ee-ne-qe,ke=f===3?bn:Math.max(I[1],tr);if(Te>ke)throw B(8,`the message\
- has ${Te} bytes of at most ${ke}`);s.at=ne;for(let $e of[15,a,f,Te>>>16,Te])zt(s,$e);s.at=Ee}catch(Ee){throw s.at=ne,Ee}s.at>lr?ee():z||(z=!0,P=0,queueMicrotask(
-u))},c=(a,{code:f,message:h},E=7)=>l(a,E,ne=>{D(ne,f),re(ne,fe(h.slice(0,Sn)))}),y=(a,f)=>{l(a,5,D,0),c(a,f)},S=a=>{if(!F){if(_=0,j){if(re(j,a),j.at<H)return;a=
-nt(j),j=void 0}try{let f=0,h=E=>a[f+E]<<8|a[f+E+1];for(;!F&&!(a.length<(H=f+qe));f=H){h(0)!==15&&T("a header without its magic");let E=h(6)*65536+h(8);if(E>Bt&&
-T(`a packet of ${E} bytes`),a.length<(H+=E))break;C(h(2),h(4),a.subarray(f+qe,H))}f<a.length&&(H-=f,re(j=Ze(),a.subarray(f)))}catch(f){let h=f.message;v.isUp&&c(
-4,new O(13,h),3),k(`the server broke the protocol: ${h}`)}}},C=(a,f,h)=>{let E=X(h),ne=f===3&&(a===5||a===6),Ee=ne?L(E,3):a;Ee>65535&&T(`stream ${Ee}`);let Te=i.
-get(Ee);if(f>=10){v.isUp||T("a packet before HELLO");let ke=a>=gn,$e=m[a%Re];if(!ke&&$e?.id===a&&$e.operation===f)return ye(a),t.answered(),$e.isGivenUp?g--:t.replied(
-$e,h),x();if(r.filter(Hn=>Hn.packet(v,a,f,h)).length)return;if(ke&&V)return V.packet(a,f,h,!1)}else if(f<2){h.length&&T("a PING with a body"),f===1?v.isUp||k("t\
-he server is a compat peer"):W||(W=!0,l(0,1));return}else{if(f===3&&!v.isUp&&!a)return te(E);if(f===3&&a===4)return k(`closed by the server with code ${L(E,10)}\
-: ${ze(E,Sn)}`);if(f===3&&a===1)return Y(E);if(f===3&&a>=rr)T(`packet type ${a} must be understood and is unknown`);else{if(f===4)return N();if(f===6)return V?.
-cancel(a,L(E));if(f===8)T("a stray hand-off");else{if(Te&&(ne||f!==3&&f<8))return t.answered(),ne?Te.items(a===6,E):Te.packet(f,h);if(f===2){let ke=a-R&32767;if(a>=
-32768&&ke&&ke<=16384)return R=a,V?V.packet(a,2,h,!0):y(a,B(12,"no service is served"))}}}}++oe>sr&&k("too many stray packets")},Y=a=>{for(;K(a);){let f=Ut(a),h=[
-...p,...o?.services??[]].find(E=>E.fingerprint===f);l(2,3,E=>on(E,f,h?.layout))}},te=a=>{(K(a)>bn||ie(a,4)!=="fris"||!Q(a))&&T("no HELLO");let f=new Set,h=0;try{
-for(;K(a);){h=Q(a);let E=X(he(a));if(h>=nr&&T("must be understood and is unknown"),(h<7||h===8||h===34||h===35)&&(f.has(h)&&T("occurs twice"),f.add(h)),h in I)I[h]=
-Oe(E);else if(h===8)Oe(E);else if(h===32||h===33){let ne=sn(E);h===32&&d.set(...ne)}}}catch(E){T(`HELLO item ${h}: ${E.message}`)}I[3]=Math.min(I[3],Re),v.isUp=
-!0,clearTimeout(Me),t.room(v)},ye=a=>{m[a%Re]=void 0,b--===I[3]&&t.room(v)},ce=(a,f)=>{i.set(f,a),a.begin(v,f,I[4])},x=()=>{J&&b===g&&!i.size&&!V?.progress.size&&
-queueMicrotask(()=>k(An))},N=()=>{J||(J=!0,t.closing(v,An),x())},k=a=>{F||(ee(),Z(f=>f.close()),$(a))},$=a=>{if(F)return;F=!0,clearInterval(G),clearTimeout(Me),
-t.closing(v,a),v.isUp=!1;let f=new O(14,`the connection was lost: ${a}`);for(let h of m)h&&!h.isGivenUp&&t.lost(h,f);for(let h of i.values())h.lost(f);V?.down(f);
-for(let h of r)h.down(v,f)},v={isUp:!1,isFull:!1,write:l,reset:c,refuse:y,announce(a){let f=d.get(a.name),h=f?.fingerprint===a.fingerprint&&`${f.operations}`==`${a.
-operations}`;if(!p.has(a)){for(let E of p)if(E.operations.some(ne=>a.operations.includes(ne)))throw B(9,`${E.name} has operations of ${a.name}: use another chan\
-nel`);h||l(3,3,ct,a),p.add(a)}},call(a,f){if(v.isFull||b>=I[3])return!1;do A=(A+1)%gn;while(m[A%Re]);let h=a.id=A;m[h%Re]=a,b++;try{l(h,a.operation,f,a)}catch(E){
-throw ye(h),E}return!0},cancel(a){F||(a.isGivenUp=!0,l(a.id,6,D,a.operation),++g>=or&&N(),x())},open(a,f){if(!I[2])throw B(12,"the server does not accept stream\
-s");if(v.isFull||w>=Math.min(I[2],28672))return!1;do M=M%32767+1;while(i.has(M));let h=M;i.set(h,a),w++;try{l(h,2,f)}catch(E){throw v.over(h),E}return a.begin(v,
-h,I[4]),!0},accept:ce,over(a){i.delete(a),a<32768&&(w--,t.room(v)),x()},drain:N,closeIfIdle:x},V=o?.on(v),Me=Le(cr,()=>k("handshake timeout")),Ke=()=>{s.isFlat=
-ve?.isFlat,l(0,3,a=>{re(a,fe("fris"));let f=V?yt:0;[Bt,f,f,ht].forEach((h,E)=>pe(a,E+1,()=>D(a,h)));for(let h of o?.services??[])pe(a,32,()=>ct(a,h));for(let h of n)
-pe(a,33,()=>ct(a,h))}),l(1,0),ee(),!F&&(G=setInterval(()=>{if(++_>ur)return k("keepalive timeout");(_>1||!q)&&l(0,0),q=!1;let a=performance.now();for(let f of m)
-f&&f.until<=a&&!f.isGivenUp&&t.expired(f)},dr))},ve,Kt=a=>ve?a():queueMicrotask(a),jt=a=>Kt(()=>$(a));try{ve=e({open:()=>Kt(Ke),data:S,close:jt})}catch(a){jt(Pe(
-a))}return v}function bt(e,t){let n=[],o=0,r=!1,s=()=>{},i=A=>{r||=A,s()},d=()=>n[o],p=()=>{let A=d();return A!==void 0&&(n[o++]=void 0,o>999&&o*2>n.length&&(n.splice(0,o),o=
-0)),A},m=()=>{n=[],o=0},b=(async function*(){try{for(;;){let A=p();if(A!==void 0){let w=e(A);w!==void 0&&(yield w)}else if(r){if(r!==!0)throw r;return}else await new Promise(
-w=>s=w)}}finally{t()}})(),{return:g}=b;return b.return=()=>(t(),m(),i(!0),g.call(b,void 0)),{messages:b,first:d,take:p,clear:m,put:A=>{n.push(A),s()},end:i}}var Pt=64,pr=4,mr=4096,gt=(e,t)=>e instanceof Ae?new O(13,`not a valid ${t.name}: ${e.message}`):O.from(e);function vt(e,t,n,o,r){let s,i=0,d=0,p=0,m=0,b=!0,g=!0,
-A=!1,w=!1,M=!1,R=()=>{},I,F=()=>!b&&!g,{messages:J,clear:j,put:H,end:oe}=bt(l=>{let c=l.length+Pt;p-=c,m+=c,g&&m*pr>=ht&&(s?.write(i,5,D,m),m=0);try{let y=X(l),
-S=mt(y,Lt);if(S)throw S;return Ue(y,t)}catch(y){throw gt(y,t)}},()=>n?G(!0):ee()),z=Object.assign(J,{metadata:{}}),P=()=>{F()&&(R(),I?.(),s?.over(i),s=I=void 0,
-o())},W=l=>{g=!1,oe(l),P()},q=()=>{b&&(b=!1,s?.write(i,7),P())},_=l=>{b=g=!1,oe(l),P()},G=(l,c=_e(!0))=>{F()||s?.reset(i,c),j(),_(l)},Z=l=>G(l,l),ee=()=>{j(),A=
-!0},se=l=>{if(!(!s||!b)){if(l instanceof O)return u(6,c=>yn(c,l)),b=!1,P();s.write(i,2,c=>{let{at:y}=c;He(c,e,l),d-=c.at-y+Pt})}},u=(l,c)=>s?.write(l,3,y=>{D(y,
-i),c(y)});return{messages:z,begin(l,c,y){s=l,i=c,d=y},packet(l,c){if(l===2)return w=!0,!g||A?void 0:p+m>=ht?Z(new O(8,"the peer exceeded its credit")):(p+=c.length+
-Pt,H(new Uint8Array(c)));let y=X(c);if(l===5){let S=Oe(y);M||=!S,(d+=S)>0&&R()}else if(c.length){let S=ot(L(y,10));_(new O(S,ze(y,mr),{mayHaveRun:!M}))}else W(!0)},
-items(l,c){if(g){!l&&w&&T("late HEADERS"),w=!0;try{if(l)return W(mn(c)??!0);r?.(z.metadata=pt(c).metadata)}catch(y){Z(gt(y,t))}}},send:se,async pump(l,c){try{let y=l,
-S=y?.[Symbol.asyncIterator]?.()??y?.[Symbol.iterator]?.();if(!S)throw B(3,`messages of a stream are an iterable, not ${String(l)}`);for(I=async()=>{try{await S.
-return?.()}catch{}},n||u(5,()=>{});;){for(;d<=0&&!F();)await new Promise(te=>R=te);if(F())return;let{done:C,value:Y}=await S.next();if(F())return;if(C)break;se(
-Y)}I=void 0,q()}catch(y){if(!n)throw I?.(),I=void 0,y;G(c?rt(y):O.from(y))}},finish:q,discard:ee,fail:Z,lost:_}}var yr=3e4,hr=5e3,br=20,wn=2e3,En=10,At=class{constructor(t,{timeout:n,reconnectTimeout:o=hr,metadata:r,serve:s,stayConnected:i}={}){let d,p=0,m=En,b=0,g,A=!1,w="",
-M=[new Set,new Set],R=({method:{sends:u,receives:l}})=>M[u||l?1:0],I=new Set,F=[],J=()=>{d||g||A||!(M[0].size||M[1].size||i)||(b=performance.now(),d=xn(t,j,[...I],
-s,F))},j={room:u=>queueMicrotask(()=>{for(let l of M)for(let c of l){if(d!==u||!H(c,u))break;d===u&&l.delete(c)}}),closing(u,l){if(d===u){if(d=void 0,w=l,u.isUp)
-for(let c of M)c.forEach(z);u.isUp&&performance.now()-b>=wn?p=0:A||(clearTimeout(g),g=Le(Math.random()*Math.min(br*2**Math.min(p++,16),wn),()=>{g=void 0,J()})),
-J()}},answered:()=>void(p=0),replied(u,l){let c=u,{method:{reply:y},options:{onMetadata:S}}=c;W(c);try{let C=X(l),Y=ft(C),te=mt(C,Y);if(te)throw te;C.at&&S?.(Y.
-metadata),c.resolve(Ue(C,y)),m<En&&(m+=.1)}catch(C){c.reject(gt(C,y))}},expired:u=>P(u),lost(u,l){let c=u;if(c.link=void 0,!c.method.idempotent||m<1)return q(c,
-l);m--,oe(c)}},H=(u,l)=>{let{service:c}=u;try{return c&&l.announce(c),u.start(u,l)&&(u.isSent=!0)}catch(y){return q(u,O.from(y)),!0}},oe=u=>{if(!(d?.isUp&&H(u,d))){
-if(A)return q(u,Tn(u.isSent));R(u).add(u),J(),z(u)}},z=u=>{u.reconnectsUntil=performance.now()+(u.options.reconnectTimeout??o),P(u)},P=u=>{let{until:l,isSent:c,
-reconnectsUntil:y}=u,S=performance.now(),C=R(u).has(u)&&!d?.isUp&&`no connection to the server${w&&`: ${w}`}`;clearTimeout(u.timer),S>=l?q(u,st(c,C?`; ${C}`:"")):
-S>=y&&C?q(u,je(14,C,c)):u.timer=Le((S<y?Math.min(l,y):l)-S,()=>P(u))},W=u=>{R(u).delete(u),clearTimeout(u.timer),u.options.signal?.removeEventListener("abort",u.
-abort)},q=(u,l)=>{W(u),u.link?.cancel(u),u.reject(l)},_=(u,{sentTimeout:l,until:c,options:{metadata:y}})=>{(l!==void 0||r||y)&&$t(u,{timeout:l&&c-performance.now(),
-metadata:{...r,...y}})},G=(u,l)=>{_(u,l),He(u,l.method.request,l.request)},Z=(u,l)=>{let c=l.call(u,G);return c&&(u.link=l),c},ee=(u,l,c,y,S,C,Y,te,ye=1/0)=>{let{
-signal:ce}=y,x={id:0,operation:l.operation,until:performance.now()+ +(S??ye),isGivenUp:!1,isSent:!1,reconnectsUntil:1/0,timer:void 0,link:void 0,service:u,method:l,
-request:c,options:y,sentTimeout:S,start:C,resolve:Y,reject:te,abort:ce&&(()=>q(x,_e(x.isSent)))};return Number.isNaN(x.until)?te(B(3,"the timeout is not a numbe\
-r; it is in milliseconds")):ce?.aborted?x.abort?.():(ce?.addEventListener("abort",x.abort),S!==void 0&&P(x),(S===void 0||S>0)&&oe(x)),x},se=(u,l,c,y={})=>{let S,
-C=vt(l.request,l.reply,!0,()=>S&&W(S),y.onMetadata);return S=ee(u,l,c,y,y.timeout,(Y,te)=>{let ye=te.open(C,ce=>{_(ce,Y),U(ce,9),D(ce,Y.operation)});return ye&&
-C.pump(c,l.sends),ye},()=>{},C.fail),C};this.unary=(u,l,c,y={})=>new Promise((S,C)=>void ee(u,l,c,y,y.timeout??n,Z,S,C,yr)),this.serverStreaming=(u,l,c,y)=>se(u,
-l,[c],y).messages,this.twoWay=(u,l,c,y)=>se(u,l,c,y).messages,this.clientStreaming=async(u,l,c,y)=>{let{messages:S}=se(u,l,c,y),{done:C,value:Y}=await S.next();
-if(C)throw new O(13,"there is no reply");return S.return?.(),Y},this.name=u=>void I.add(u),this.mount=u=>void F.push(u),this.connected=(u,l)=>new Promise((c,y)=>{
-ee(void 0,{},void 0,{reconnectTimeout:l},void 0,(S,C)=>C.isFull?!1:(u?.(C),W(S),c(C),!0),c,y)}),this.close=()=>{A=!0,clearTimeout(g);for(let u of M)for(let l of u)
-q(l,Tn(l.isSent));d?.drain()},i&&queueMicrotask(J)}},Tn=e=>je(9,"the channel is closed",e);function _t(e,t,n){let o=new Map(n?.methods);for(let[r,s]of Object.entries(e.methods))o.set(s.operation,{method:s,handler:(i,d)=>t[r]?.(i,d)});return{services:[
-...n?.services??[],e],methods:o,on(r){let s=new Map,i=0,d=(p,m)=>{let b=o.get(p);if(!b||!(b.method.sends||b.method.receives)===m)throw B(12,`unknown operation ${p}`);
-if(s.size>=yt||i>=yt)throw B(8,"too many calls are in progress");return b};return{progress:s,packet(p,m,b,g){let A,w=R=>r.write(p,m,I=>{R instanceof O?hn(I,R):He(
-I,A.reply,R)}),M=g?p:kn(p,m);s.has(M)&&T("a request with the id of another");try{let R=X(b),{timeout:I,metadata:F}=ft(R,!0);g&&(me(R,9),m=L(R,3));let J=d(m,g);if(I===
-0)throw B(4,"deadline exceeded");({method:A}=J);let j=g||Ue(R,A.request),H=new AbortController,oe=!1,z=_=>{oe||(oe=!0,clearTimeout(q),_||H.abort(),s.delete(M),r.
-closeIfIdle())},P=g?vt(A.reply,A.request,!1,()=>z(!1)):{send(_){oe||(w(_),z(!0))},fail:w,finish(){},discard(){}},W=_=>{P.fail(_),z(!1)},q=I===void 0?void 0:Le(I,
-()=>W(st(!0)));s.set(M,W),g&&r.accept(P,p),i++,gr(J,g,j,P,{signal:H.signal,metadata:F}).finally(()=>i--)}catch(R){let I=R instanceof Ae?B(3,`malformed request: ${R.
-message}`):O.from(R);g?r.refuse(p,I):w(I)}},cancel(p,m){s.get(kn(p,m))?.(_e(!0))},down(p){for(let m of s.values())m(p)}}}}}var kn=(e,t)=>t*65536+e;async function gr({
-method:e,handler:t},n,o,r,s){let i=!1;try{if(e.sends)o=r.messages;else if(n){let p=await r.messages.next();if(p.done)throw B(3,"no request");o=p.value}i=!0;let d=t(
-o,s);e.receives?await r.pump?.(d):(r.send(await d),r.finish())}catch(d){try{r.send(i?rt(d):O.from(d))}catch(p){r.send(new O(13,Pe(p)))}}r.discard()}var Xe=65280,vr=16<<20,Ft=64,Ar=255,Sr=65536,xr=4,St={now:0,last:1,oldest:2},Cn=e=>B([8,12,7][Q(e)-3]??3,ie(e,K(e))),In=e=>{let t=L(e);return t>Ar&&T("a topic i\
-s too long"),ie(e,t)},Mn=new WeakMap,Ye=class{constructor(t){this.channel=t;this.requests=new Map;this.last=0;let{requests:n}=this,o=Mn.get(t);if(o)return o;Mn.
-set(t,this),t.mount({packet:(r,s,i,d)=>{if(i<Xe)return!1;!s&&i===Xe+5&&(this.refused??=Cn(X(d)));for(let p of s?[n.get(s)]:n.values())p?.packet(r,s,i-Xe,X(d));return!0},
-down(r,s){for(let i of[...n.values()])i.down(r,s)}})}subscribe(t,{group:n="",from:o}={}){return this.request(0,t,n,o)}async publish(t,n){await this.channel.connected(
-o=>o.write(0,Xe+2,r=>{Ne(r,fe(t)),re(r,Dt(n))}))}async sync(){await(await this.request(3)).return?.();let{refused:t}=this;if(this.refused=void 0,t)throw t}request(t,n,o="",r){
-let{channel:s,requests:i}=this;do this.last=this.last%65535+1;while(i.has(this.last));let d=this.last;return new Promise((p,m)=>{let b,g=0,A=0,w=!1,{first:M,messages:R,
-put:I,end:F,take:J}=bt(x=>(g-=x.payload.length+Ft,x),()=>{i.delete(d)&&n!==void 0&&b?.isUp&&b.write(d,Xe+1)}),j=x=>{i.delete(d),m(x),F(x)},H=o?[]:n?.split(".")??
-[],oe=H[H.length-1]===">",z=x=>{let N=x.split(".");return(oe?N.length>=H.length:N.length===H.length)&&H.every((k,$)=>k===">"||k==="*"||k===N[$])},P=t===0&&!o&&r!==
-void 0,W=typeof r=="object";if(W&&!(/^[\da-f]{16}$/.test(r.epoch)&&r.offset>=0))throw B(3,`${r.epoch}, ${r.offset} is not a position`);let q=W||r===void 0?St.oldest:
-St[r],_=new Map(W?[[n,{...r,offset:r.offset+1}]]:[]),G=new Map,Z=0,ee="",se=!1,u=!1,l=!1,c=!1,y=!1,S=x=>{b?.write(d,Xe+x,N=>{if(n!==void 0&&Ne(N,fe(n)),x===6){U(
-N,q);for(let[k,$]of _){Se(N,k);for(let v=0;v<16;v+=2)U(N,parseInt($.epoch.slice(v,v+2),16));D(N,$.offset)}}else re(N,fe(o))})},C=()=>{let x=_.size>0;return _=new Map,
-q=St.now,se=!1,l=!0,x},Y=x=>{s.connected(N=>{if(i.has(d)){b=N;try{S(P?6:t)}catch(k){if(!u||!C())throw k;S(6)}}},x).catch(N=>{u&&N.code===9&&F(!0),j(N)})},te=()=>{
-y=!0,u&&(l||!(P&&c))&&(w=!0),p(R)},ye=x=>Array.from(he(x,8),N=>N.toString(16).padStart(2,"0")).join(""),ce=(x,N,k)=>{if(N===5&&x&&!y&&P&&k.bytes[k.at]===xr)l=!0,
-S(0);else if(N===5&&x&&!y&&u&&C())S(6);else if(N===6&&x&&k.bytes[k.at]===0){Q(k),c=Q(k)===1;let $=ye(k);Z=L(k,10);let v=ee!==""&&ee!==$,V=!n?.match(/[*>]/)&&_.size>
-0;ee=$,te(),l=!1,w||=V?!Z:v}else if(N===7)for(;K(k);){let $=In(k),v={epoch:ye(k),offset:L(k,10)};if(Number.isSafeInteger(v.offset)||T("an integer is beyond 2^53"),
-!y||!x&&!z($))continue;let V=G.get($);x&&!V?(Z--,V=_.get($)??(se?{...v,offset:1}:void 0)):!x&&V?.epoch!==v.epoch&&(V=void 0),V&&c&&(V.epoch===v.epoch&&V.offset<=
-v.offset?A+=v.offset-V.offset:w=!0),G.size>=Sr&&(G.clear(),l=!0),G.set($,v)}else return!1;return!0};i.set(d,{packet(x,N,k,$){if(!(x!==b||P&&ce(N,k,$)))if(k===2){
-let v=In($);if(!N&&(!y||!z(v)))return;let V=Be($),Me=G.get(v);for(Me&&G.set(v,{...Me,offset:Me.offset+1}),g+=V.length+Ft,I({topic:v,payload:V,position:Me,lagged:A,
-reconnected:w}),A=0,w=!1;g>vr;){let Ke=J();g-=Ke.payload.length+Ft;let ve=M();ve.lagged+=Ke.lagged+1,ve.reconnected||=Ke.reconnected}}else k===4?P&&c&&y||(A+=L(
-$,10)):N&&(K($)?j(Cn($)):te())},down(x,N){if(x===b){if(n===void 0||!y&&!u)return j(N);if(y)if(Z>0)for(let[k,$]of G)_.set(k,$);else l?C():(_=G,q=St.oldest,se=!0);
-G=new Map,y=!1,u=!0,Y(1/0)}}}),Y()})}};var xt="frisbee.1";function Nn(e,{protocols:t=[],WebSocket:n=globalThis.WebSocket}={}){return o=>{if(!n)throw new Error("no global WebSocket; set the option `We\
-bSocket`, or connect by frisbee-rpc/node");let r=new n(String(e),[xt,...t]);r.binaryType="arraybuffer";let s="";return r.onopen=()=>{if(r.protocol===xt)return o.
-open();s=`the server does not speak ${xt}`,r.close()},r.onmessage=({data:i})=>{i instanceof ArrayBuffer?o.data(new Uint8Array(i)):r.close()},r.onerror=({message:i=""})=>void(s||=
-i),r.onclose=({code:i,reason:d})=>{o.close(s||`the WebSocket was closed (${i}${d&&`, ${d}`})`)},{send:i=>r.send(i),close:()=>r.close(),buffered:()=>r.bufferedAmount}}}
-var Vt=(e,t={})=>new At(Nn(e,t),t);var ue={BUY:0,SELL:1},Ht=be("exchange.Book","traders:u orders:u bids:*m asks:*m deals:*m",()=>[On,On,Er]),Er=be("exchange.Deal","number:u side:e price:u amount:\
-u",()=>[ue]),Un=be("exchange.Inquiry","side:e amount:u",()=>[ue]),On=be("exchange.Level","price:u amount:u"),Tr=be("exchange.Nothing",""),Rn=be("exchange.Offer",
-"price:u called:u answered:u"),kr=be("exchange.Order","number:u side:e price:u amount:u",()=>[ue]),Cr=be("exchange.Report","number:u side:e amount:u price:u lef\
-t:u",()=>[ue]),De=ut("exchange.Exchange","376fc2e317e77aa99ad6e16a12ea86d3","AQkAAAAFBA0FDQFLBgJLBgNLBwAEAQ0CDggDDQQNAAUBDQIOCAMNBA0FDQACAQ4IAg0AAwENAg0DDQACAQ0\
-CDQAEAQ0CDggDDQQNAQIAAgMETG9vawAAAQVUcmFkZQMCAwdJbnF1aXJlAAQFEWV4Y2hhbmdlLkV4Y2hhbmdl",{look:{operation:10,request:Tr,reply:Ht},trade:{operation:11,request:kr,reply:Cr,
-sends:!0,receives:!0},inquire:{operation:12,request:Un,reply:Rn}}),wt=class{constructor(t){this.channel=t,t.name(De)}look(t,n){return this.channel.unary(De,De.methods.
-look,t,n)}trade(t,n){return this.channel.twoWay(De,De.methods.trade,t,n)}inquire(t,n){return this.channel.unary(De,De.methods.inquire,t,n)}},Ln=ut("exchange.Tra\
-der","2105f7db600a743fd2ae744d5a292887","AQMAAgEOAgINAAMBDQINAw0BAgACAQVRdW90ZQAAAQ9leGNoYW5nZS5UcmFkZXI=",{quote:{operation:13,request:Un,reply:Rn}});var Xt=240,_n=8,de=e=>document.getElementById(e),le=(e,t)=>void(de(e).textContent=t),ge=e=>(e/100).toFixed(2),Et=e=>e===ue.BUY?"buy":"sell";function ae(e,t,n=""){
-let o=document.createElement(e);return o.className=n,typeof t=="string"?o.textContent=t:o.append(...t),o}function Ir(e,t){let n=de(e);for(n.querySelector(".empt\
-y")?.remove(),n.prepend(t);n.children.length>_n;)n.lastElementChild?.remove()}var Je=new Map,Dn=0,$n=0,Fn=()=>{},Wt=[];async function*Mr(){for(;;){let e=Wt.shift();
-e?yield e:await new Promise(t=>Fn=t)}}function Nr({number:e,amount:t,price:n,left:o}){let r=Je.get(e);if(!r)return;r.done+=t,r.left=o;let s=r.order.side===ue.BUY?
-1:-1;Dn+=s*t,$n-=s*t*n,le("held",String(Dn)),le("cash",ge($n));let i=[...Je.values()].reverse().slice(0,_n).map(({order:d,done:p,left:m})=>ae("tr",[ae("td",`${Et(
-d.side)} ${d.amount}`,Et(d.side)),ae("td",ge(d.price)),ae("td",String(p)),ae("td",String(m))]));de("orders").replaceChildren(...i)}de("ticket").addEventListener(
-"submit",e=>{e.preventDefault();let t=new FormData(e.target),n=e.submitter.value==="sell"?ue.SELL:ue.BUY,o={number:Je.size+1,side:n,price:Math.round(Number(t.get(
-"price"))*100),amount:Number(t.get("amount"))};Je.set(o.number,{order:o,done:0,left:o.amount}),Wt.push(o),Fn()});var Ge=0,qt=0,We,Ie=[];function Bn(e,t){let n=Math.
+${Lt(e)?"":t}`);function $t(e){if(typeof e=="string")return fe(e);if(!tt(e))throw B(3,`content is a Uint8Array or a string, not ${String(e)}`);return e}function Bt(e,t){
+let{at:n}=e;pe(e,ln,()=>mn(e,t))||(e.at=n)}function mn(e,{timeout:t,metadata:n={},status:o}){let{at:r}=e;t!==void 0&&pe(e,1,()=>D(e,Math.min(Math.max(0,Math.round(
+t*1e3)),Number.MAX_SAFE_INTEGER)));let s=0,l=0;for(let[a,m]of Object.entries(n))for(let c of fn(m)){if(!pn(a,c))throw B(3,`invalid metadata entry ${a}: keys hav\
+e a-z 0-9 - _ . and values printable ASCII, or bytes under -bin`);if(s+=a.length+c.length+8,++l>un||s>cn)throw B(8,"too much metadata");pe(e,2,()=>{Ae(e,a),re(e,
+$t(c))})}if(o){let{code:a,details:m,mayHaveRun:c}=o;pe(e,3,()=>{D(e,a),e.at-r+m.length+32<=dn&&re(e,m)}),c||pe(e,5,()=>{})}}function pt(e,t=!1){if(ke(e)!==ln)return Dt;
+e.at++;let n=je(e);return K(n)>dn&&T("a prefix is too long"),mt(n,t)}function mt(e,t=!1){let n=Object.create(null),o={metadata:n},r=0,s=0,l=0;for(;K(e);){let a=j(
+e),m=je(e);if(a>127){let c=`prefix item ${a} must be understood and is unknown`;throw t?B(12,c):new ve(c)}if([1,3,5,6,8].includes(a)&&(l>>a&1&&T(`prefix item ${a}\
+ occurs twice`),l|=1<<a),a===1)o.timeout=Ne(m)/1e3;else if(a===2){let c=ie(m,U(m,10)),b=Lt(c)?Be(m):ie(m,K(m));s+=c.length+b.length+8,(!pn(c,b)||++r>un||s>cn)&&
+T("invalid metadata"),n[c]=c in n?[...fn(n[c]),b]:b}else a===3?(o.code=U(m,10),o.details=Be(m)):a===5?o.isRefused=!0:a===8&&(o.text=Ye(m))}return o}var Ye=(e,t)=>new TextDecoder().
+decode(Be(e).subarray(0,t)),yn=({metadata:e,code:t,details:n,isRefused:o},r="")=>new O(st(t??0),r,{metadata:e,mayHaveRun:!o,...n&&{details:n}});function yt(e,t){
+if(ke(e)===6)return e.at++,me(e,5),me(e,10),yn(t,ie(e))}function hn(e){let t=mt(e);return t.code??t.isRefused?yn(t,t.text):void 0}function bn(e,t){mn(e,{status:t,
+metadata:t.metadata}),pe(e,8,()=>re(e,fe(t.message.slice(0,tr))))}function gn(e,t){Bt(e,{status:t,metadata:t.metadata}),re(e,[6,5,10]),Ae(e,t.message)}var Pt=5<<20,nr=1024,vn=65536,rr=128,or=32768,qe=10,Ue=16384,An=32768,sr=Ue/2,ht=256,bt=262144,ir=1e5,ar=64<<20,Sn=8<<20,lr=10,dr=65536,ur=2e3,cr=5,fr=1e4,xn="t\
+he server is going away",wn=200,pr=2147483647,Re=(e,t)=>setTimeout(t,Math.min(Math.max(0,e),pr));function En(e,t,n,o,r){let s=et(16384),l=new Map,a=new Map,m=new Set(
+n),c=[],b=0,g=0,A=0,w=0,M=0,L=32767,I=[0,Pt,1/0,Ue,0],F=!1,J=!1,G,H=qe,oe=0,Q=!1,P=0,X=!1,q=!1,_=0,W,Z=i=>{if(!(F||!ge))try{i(ge)}catch(p){$(Pe(p));try{ge.close()}catch{}}},
+ee=()=>{s.at&&(X=!1,q=!0,Z(i=>i.send(rt(s))),s.at=P=0,s.bytes.length>1<<20&&(s.bytes=new Uint8Array(16384)),Z(i=>{let p=i.buffered();p>ar?k("too many unsent byt\
+es"):p>Sn&&!v.isFull&&(v.isFull=!0,se())}))},se=()=>Z(i=>{if(i.buffered()>Sn/2)return void Re(lr,se);v.isFull=!1,t.room(v)}),u=()=>{s.at!==P?(P=s.at,queueMicrotask(
+u)):(Q=!1,ee())},d=(i,p,h,E)=>{let{at:ne}=s;try{nt(s,qe),s.at+=qe,h?.(s,E);let we=s.at,Ee=we-ne-qe,Te=p===3?vn:Math.max(I[1],nr);if(Ee>Te)throw B(8,`the message\
+ has ${Ee} bytes of at most ${Te}`);s.at=ne;for(let De of[15,i,p,Ee>>>16,Ee])Yt(s,De);s.at=we}catch(we){throw s.at=ne,we}s.at>dr?ee():Q||(Q=!0,P=0,queueMicrotask(
+u))},f=(i,{code:p,message:h},E=7)=>d(i,E,ne=>{D(ne,p),re(ne,fe(h.slice(0,wn)))}),y=(i,p)=>{d(i,5,D,0),f(i,p)},S=i=>{if(!F){if(_=0,G){if(re(G,i),G.at<H)return;i=
+rt(G),G=void 0}try{let p=0,h=E=>i[p+E]<<8|i[p+E+1];for(;!F&&!(i.length<(H=p+qe));p=H){h(0)!==15&&T("a header without its magic");let E=h(6)*65536+h(8);if(E>(h(4)===
+3?vn:Pt)&&T(`a packet of ${E} bytes`),i.length<(H+=E))break;C(h(2),h(4),i.subarray(p+qe,H))}p<i.length&&(H-=p,re(G=et(),i.subarray(p)))}catch(p){let h=p.message;
+v.isUp&&f(4,new O(13,h),3),k(`the server broke the protocol: ${h}`)}}},C=(i,p,h)=>{let E=Y(h),ne=p===3&&(i===5||i===6),we=ne?U(E,10):i;we>65535&&T(`stream ${we}`);
+let Ee=l.get(we);if(p>=10){v.isUp||T("a packet before HELLO");let Te=i>=An,De=c[i%Ue];if(!Te&&De?.id===i&&De.operation===p)return ye(i),t.answered(),De.isGivenUp?
+g--:t.replied(De,h),x();if(r.filter(Xn=>Xn.packet(v,i,p,h)).length)return;if(Te&&V)return V.packet(i,p,h,!1)}else if(p<2){h.length&&T("a PING with a body"),p===
+1?v.isUp||k("the server is a compat peer"):X||(X=!0,d(0,1));return}else{if(p===3&&!v.isUp&&!i)return te(E);if(p===3&&i===4)return k(`closed by the server with c\
+ode ${U(E,10)}: ${Ye(E,wn)}`);if(p===3&&i===1)return z(E);if(p===3&&i>=or)T(`packet type ${i} must be understood and is unknown`);else{if(p===4)return N();if(p===
+6)return V?.cancel(i,U(E,10));if(p===8)T("a stray hand-off");else{if(Ee&&(ne||p!==3&&p<8))return t.answered(),ne?Ee.items(i===6,E):Ee.packet(p,h);if(p===2){let Te=i-
+L&32767;if(i>=32768&&Te&&Te<=16384)return L=i,V?V.packet(i,2,h,!0):y(i,B(12,"no service is served"))}}}}++oe>ir&&k("too many stray packets")},z=i=>{for(;K(i);){
+let p=Rt(i),h=[...m,...o?.services??[]].find(E=>E.fingerprint===p);d(2,3,E=>sn(E,p,h?.layout))}},te=i=>{(ie(i,4)!=="fris"||!j(i))&&T("no HELLO");let p=new Set,h=0;
+try{for(;K(i);){h=j(i);let E=je(i);if(h>=rr&&T("must be understood and is unknown"),(h&&h<7||h===8||h===34||h===35)&&(p.has(h)&&T("occurs twice"),p.add(h)),h&&h in
+I)I[h]=Ne(E);else if(h===8)Ne(E);else if(h===32||h===33){let ne=an(E);h===32&&a.set(...ne)}}}catch(E){T(`HELLO item ${h}: ${E.message}`)}I[3]=Math.min(I[3],Ue),
+v.isUp=!0,clearTimeout(Ie),t.room(v)},ye=i=>{c[i%Ue]=void 0,b--===I[3]&&t.room(v)},ce=(i,p)=>{l.set(p,i),i.begin(v,p,I[4])},x=()=>{J&&b===g&&!l.size&&!V?.progress.
+size&&queueMicrotask(()=>k(xn))},N=()=>{J||(J=!0,t.closing(v,xn),x())},k=i=>{F||(ee(),Z(p=>p.close()),$(i))},$=i=>{if(F)return;F=!0,clearInterval(W),clearTimeout(
+Ie),t.closing(v,i),v.isUp=!1;let p=new O(14,`the connection was lost: ${i}`);for(let h of c)h&&!h.isGivenUp&&t.lost(h,p);for(let h of l.values())h.lost(p);V?.down(
+p);for(let h of r)h.down(v,p)},v={isUp:!1,isFull:!1,write:d,reset:f,refuse:y,announce(i){let p=a.get(i.name),h=p?.fingerprint===i.fingerprint&&`${p.operations}`==
+`${i.operations}`;if(!m.has(i)){for(let E of m)if(E.operations.some(ne=>i.operations.includes(ne)))throw B(9,`${E.name} has operations of ${i.name}: use another\
+ channel`);h||d(3,3,ft,i),m.add(i)}},call(i,p){if(v.isFull||b>=I[3])return!1;do A=(A+1)%An;while(c[A%Ue]);let h=i.id=A;c[h%Ue]=i,b++;try{d(h,i.operation,p,i)}catch(E){
+throw ye(h),E}return!0},cancel(i){F||(i.isGivenUp=!0,d(i.id,6,D,i.operation),++g>=sr&&N(),x())},open(i,p){if(!I[2])throw B(12,"the server does not accept stream\
+s");if(v.isFull||w>=Math.min(I[2],28672))return!1;do M=M%32767+1;while(l.has(M));let h=M;l.set(h,i),w++;try{d(h,2,p)}catch(E){throw v.over(h),E}return i.begin(v,
+h,I[4]),!0},accept:ce,over(i){l.delete(i),i<32768&&(w--,t.room(v)),x()},drain:N,closeIfIdle:x},V=o?.on(v),Ie=Re(fr,()=>k("handshake timeout")),Ke=()=>{s.isFlat=
+ge?.isFlat,d(0,3,i=>{re(i,fe("fris"));let p=V?ht:0;[Pt,p,p,bt].forEach((h,E)=>pe(i,E+1,()=>D(i,h)));for(let h of o?.services??[])pe(i,32,()=>ft(i,h));for(let h of n)
+pe(i,33,()=>ft(i,h))}),d(1,0),ee(),!F&&(W=setInterval(()=>{if(++_>cr)return k("keepalive timeout");(_>1||!q)&&d(0,0),q=!1;let i=performance.now();for(let p of c)
+p&&p.until<=i&&!p.isGivenUp&&t.expired(p)},ur))},ge,jt=i=>ge?i():queueMicrotask(i),Qt=i=>jt(()=>$(i));try{ge=e({open:()=>jt(Ke),data:S,close:Qt})}catch(i){Qt(Pe(
+i))}return v}function gt(e,t){let n=[],o=0,r=!1,s=()=>{},l=A=>{r||=A,s()},a=()=>n[o],m=()=>{let A=a();return A!==void 0&&(n[o++]=void 0,o>999&&o*2>n.length&&(n.splice(0,o),o=
+0)),A},c=()=>{n=[],o=0},b=(async function*(){try{for(;;){let A=m();if(A!==void 0){let w=e(A);w!==void 0&&(yield w)}else if(r){if(r!==!0)throw r;return}else await new Promise(
+w=>s=w)}}finally{t()}})(),{return:g}=b;return b.return=()=>(t(),c(),l(!0),g.call(b,void 0)),{messages:b,first:a,take:m,clear:c,put:A=>{n.push(A),s()},end:l}}var _t=64,mr=4,yr=4096,vt=(e,t)=>e instanceof ve?new O(13,`not a valid ${t.name}: ${e.message}`):O.from(e);function At(e,t,n,o,r){let s,l=0,a=0,m=0,c=0,b=!0,g=!0,
+A=!1,w=!1,M=!1,L=()=>{},I,F=()=>!b&&!g,{messages:J,clear:G,put:H,end:oe}=gt(d=>{let f=d.length+_t;m-=f,c+=f,g&&c*mr>=bt&&(s?.write(l,5,D,c),c=0);try{let y=Y(d),
+S=yt(y,Dt);if(S)throw S;return Oe(y,t)}catch(y){throw vt(y,t)}},()=>n?W(!0):ee()),Q=Object.assign(J,{metadata:{}}),P=()=>{F()&&(L(),I?.(),s?.over(l),s=I=void 0,
+o())},X=d=>{g=!1,oe(d),P()},q=()=>{b&&(b=!1,s?.write(l,7),P())},_=d=>{b=g=!1,oe(d),P()},W=(d,f=_e(!0))=>{F()||s?.reset(l,f),G(),_(d)},Z=d=>W(d,d),ee=()=>{G(),A=
+!0},se=d=>{if(!(!s||!b)){if(d instanceof O)return u(6,f=>bn(f,d)),b=!1,P();s.write(l,2,f=>{let{at:y}=f;He(f,e,d),a-=f.at-y+_t})}},u=(d,f)=>s?.write(d,3,y=>{D(y,
+l),f(y)});return{messages:Q,begin(d,f,y){s=d,l=f,a=y},packet(d,f){if(d===2)return w=!0,!g||A?void 0:m+c>=bt?Z(new O(8,"the peer exceeded its credit")):(m+=f.length+
+_t,H(new Uint8Array(f)));let y=Y(f);if(d===5){let S=Ne(y);M||=!S,(a+=S)>0&&L()}else if(f.length){let S=st(U(y,10));_(new O(S,Ye(y,yr),{mayHaveRun:!M}))}else X(!0)},
+items(d,f){if(g){!d&&w&&T("late HEADERS"),w=!0;try{if(d)return X(hn(f)??!0);r?.(Q.metadata=mt(f).metadata)}catch(y){Z(vt(y,t))}}},send:se,async pump(d,f){try{let y=d,
+S=y?.[Symbol.asyncIterator]?.()??y?.[Symbol.iterator]?.();if(!S)throw B(3,`messages of a stream are an iterable, not ${String(d)}`);for(I=async()=>{try{await S.
+return?.()}catch{}},n||u(5,()=>{});;){for(;a<=0&&!F();)await new Promise(te=>L=te);if(F())return;let{done:C,value:z}=await S.next();if(F())return;if(C)break;se(
+z)}I=void 0,q()}catch(y){if(!n)throw I?.(),I=void 0,y;W(f?ot(y):O.from(y))}},finish:q,discard:ee,fail:Z,lost:_}}var hr=3e4,br=5e3,gr=20,Tn=2e3,kn=10,St=class{constructor(t,{timeout:n,reconnectTimeout:o=br,metadata:r,serve:s,stayConnected:l}={}){let a,m=0,c=kn,b=0,g,A=!1,w="",
+M=[new Set,new Set],L=({method:{sends:u,receives:d}})=>M[u||d?1:0],I=new Set,F=[],J=()=>{a||g||A||!(M[0].size||M[1].size||l)||(b=performance.now(),a=En(t,G,[...I],
+s,F))},G={room:u=>queueMicrotask(()=>{for(let d of M)for(let f of d){if(a!==u||!H(f,u))break;a===u&&d.delete(f)}}),closing(u,d){if(a===u){if(a=void 0,w=d,u.isUp)
+for(let f of M)f.forEach(Q);u.isUp&&performance.now()-b>=Tn?m=0:A||(clearTimeout(g),g=Re(Math.random()*Math.min(gr*2**Math.min(m++,16),Tn),()=>{g=void 0,J()})),
+J()}},answered:()=>void(m=0),replied(u,d){let f=u,{method:{reply:y},options:{onMetadata:S}}=f;X(f);try{let C=Y(d),z=pt(C),te=yt(C,z);if(te)throw te;C.at&&S?.(z.
+metadata),f.resolve(Oe(C,y)),c<kn&&(c+=.1)}catch(C){f.reject(vt(C,y))}},expired:u=>P(u),lost(u,d){let f=u;if(f.link=void 0,!f.method.idempotent||c<1)return q(f,
+d);c--,oe(f)}},H=(u,d)=>{let{service:f}=u;try{return f&&d.announce(f),u.start(u,d)&&(u.isSent=!0)}catch(y){return q(u,O.from(y)),!0}},oe=u=>{if(!(a?.isUp&&H(u,a))){
+if(A)return q(u,Cn(u.isSent));L(u).add(u),J(),Q(u)}},Q=u=>{u.reconnectsUntil=performance.now()+(u.options.reconnectTimeout??o),P(u)},P=u=>{let{until:d,isSent:f,
+reconnectsUntil:y}=u,S=performance.now(),C=L(u).has(u)&&!a?.isUp&&`no connection to the server${w&&`: ${w}`}`;clearTimeout(u.timer),S>=d?q(u,it(f,C?`; ${C}`:"")):
+S>=y&&C?q(u,Qe(14,C,f)):u.timer=Re((S<y?Math.min(d,y):d)-S,()=>P(u))},X=u=>{L(u).delete(u),clearTimeout(u.timer),u.options.signal?.removeEventListener("abort",u.
+abort)},q=(u,d)=>{X(u),u.link?.cancel(u),u.reject(d)},_=(u,{sentTimeout:d,until:f,options:{metadata:y}})=>{(d!==void 0||r||y)&&Bt(u,{timeout:d&&f-performance.now(),
+metadata:{...r,...y}})},W=(u,d)=>{_(u,d),He(u,d.method.request,d.request)},Z=(u,d)=>{let f=d.call(u,W);return f&&(u.link=d),f},ee=(u,d,f,y,S,C,z,te,ye=1/0)=>{let{
+signal:ce}=y,x={id:0,operation:d.operation,until:performance.now()+ +(S??ye),isGivenUp:!1,isSent:!1,reconnectsUntil:1/0,timer:void 0,link:void 0,service:u,method:d,
+request:f,options:y,sentTimeout:S,start:C,resolve:z,reject:te,abort:ce&&(()=>q(x,_e(x.isSent)))};return Number.isNaN(x.until)?te(B(3,"the timeout is not a numbe\
+r; it is in milliseconds")):ce?.aborted?x.abort?.():(ce?.addEventListener("abort",x.abort),S!==void 0&&P(x),(S===void 0||S>0)&&oe(x)),x},se=(u,d,f,y={})=>{let S,
+C=At(d.request,d.reply,!0,()=>S&&X(S),y.onMetadata);return S=ee(u,d,f,y,y.timeout,(z,te)=>{let ye=te.open(C,ce=>{_(ce,z),R(ce,9),D(ce,z.operation)});return ye&&
+C.pump(f,d.sends),ye},()=>{},C.fail),C};this.unary=(u,d,f,y={})=>new Promise((S,C)=>void ee(u,d,f,y,y.timeout??n,Z,S,C,hr)),this.serverStreaming=(u,d,f,y)=>se(u,
+d,[f],y).messages,this.twoWay=(u,d,f,y)=>se(u,d,f,y).messages,this.clientStreaming=async(u,d,f,y)=>{let{messages:S}=se(u,d,f,y),{done:C,value:z}=await S.next();
+if(C)throw new O(13,"there is no reply");return S.return?.(),z},this.name=u=>void I.add(u),this.mount=u=>void F.push(u),this.connected=(u,d)=>new Promise((f,y)=>{
+ee(void 0,{},void 0,{reconnectTimeout:d},void 0,(S,C)=>C.isFull?!1:(u?.(C),X(S),f(C),!0),f,y)}),this.close=()=>{A=!0,clearTimeout(g);for(let u of M)for(let d of u)
+q(d,Cn(d.isSent));a?.drain()},l&&queueMicrotask(J)}},Cn=e=>Qe(9,"the channel is closed",e);function Ft(e,t,n){let o=new Map(n?.methods);for(let[r,s]of Object.entries(e.methods))o.set(s.operation,{method:s,handler:(l,a)=>t[r]?.(l,a)});return{services:[
+...n?.services??[],e],methods:o,on(r){let s=new Map,l=0,a=(m,c)=>{let b=o.get(m);if(!b||!(b.method.sends||b.method.receives)===c)throw B(12,`unknown operation ${m}`);
+if(s.size>=ht||l>=ht)throw B(8,"too many calls are in progress");return b};return{progress:s,packet(m,c,b,g){let A,w=L=>r.write(m,c,I=>{L instanceof O?gn(I,L):He(
+I,A.reply,L)}),M=g?m:In(m,c);s.has(M)&&T("a request with the id of another");try{let L=Y(b),{timeout:I,metadata:F}=pt(L,!0);g&&(me(L,9),c=U(L,3));let J=a(c,g);if(I===
+0)throw B(4,"deadline exceeded");({method:A}=J);let G=g||Oe(L,A.request),H=new AbortController,oe=!1,Q=_=>{oe||(oe=!0,clearTimeout(q),_||H.abort(),s.delete(M),r.
+closeIfIdle())},P=g?At(A.reply,A.request,!1,()=>Q(!1)):{send(_){oe||(w(_),Q(!0))},fail:w,finish(){},discard(){}},X=_=>{P.fail(_),Q(!1)},q=I===void 0?void 0:Re(I,
+()=>X(it(!0)));s.set(M,X),g&&r.accept(P,m),l++,vr(J,g,G,P,{signal:H.signal,metadata:F}).finally(()=>l--)}catch(L){let I=L instanceof ve?B(3,`malformed request: ${L.
+message}`):O.from(L);g?r.refuse(m,I):w(I)}},cancel(m,c){s.get(In(m,c))?.(_e(!0))},down(m){for(let c of s.values())c(m)}}}}}var In=(e,t)=>t*65536+e;async function vr({
+method:e,handler:t},n,o,r,s){let l=!1;try{if(e.sends)o=r.messages;else if(n){let m=await r.messages.next();if(m.done)throw B(3,"no request");o=m.value}l=!0;let a=t(
+o,s);e.receives?await r.pump?.(a):(r.send(await a),r.finish())}catch(a){try{r.send(l?ot(a):O.from(a))}catch(m){r.send(new O(13,Pe(m)))}}r.discard()}var Xe=65280,Ar=16<<20,Vt=64,Sr=255,xr=65536,wr=4,xt={now:0,last:1,oldest:2},Mn=e=>B([8,12,7][j(e)-3]??3,ie(e,K(e))),Nn=e=>{let t=U(e,10);return t>Sr&&T("a topi\
+c is too long"),ie(e,t)},On=new WeakMap,Je=class{constructor(t){this.channel=t;this.requests=new Map;this.last=0;let{requests:n}=this,o=On.get(t);if(o)return o;
+On.set(t,this),t.mount({packet:(r,s,l,a)=>{if(l<Xe)return!1;!s&&l===Xe+5&&(this.refused??=Mn(Y(a)));for(let m of s?[n.get(s)]:n.values())m?.packet(r,s,l-Xe,Y(a));
+return!0},down(r,s){for(let l of[...n.values()])l.down(r,s)}})}subscribe(t,{group:n="",from:o}={}){return this.request(0,t,n,o)}async publish(t,n){await this.channel.
+connected(o=>o.write(0,Xe+2,r=>{Me(r,fe(t)),re(r,$t(n))}))}async sync(){await(await this.request(3)).return?.();let{refused:t}=this;if(this.refused=void 0,t)throw t}request(t,n,o="",r){
+let{channel:s,requests:l}=this;do this.last=this.last%65535+1;while(l.has(this.last));let a=this.last;return new Promise((m,c)=>{let b,g=0,A=0,w=!1,{first:M,messages:L,
+put:I,end:F,take:J}=gt(x=>(g-=x.payload.length+Vt,x),()=>{l.delete(a)&&n!==void 0&&b?.isUp&&b.write(a,Xe+1)}),G=x=>{l.delete(a),c(x),F(x)},H=o?[]:n?.split(".")??
+[],oe=H[H.length-1]===">",Q=x=>{let N=x.split(".");return(oe?N.length>=H.length:N.length===H.length)&&H.every((k,$)=>k===">"||k==="*"||k===N[$])},P=t===0&&!o&&r!==
+void 0,X=typeof r=="object";if(X&&!(/^[\da-f]{16}$/.test(r.epoch)&&r.offset>=0))throw B(3,`${r.epoch}, ${r.offset} is not a position`);let q=X||r===void 0?xt.oldest:
+xt[r],_=new Map(X?[[n,{...r,offset:r.offset+1}]]:[]),W=new Map,Z=0,ee="",se=!1,u=!1,d=!1,f=!1,y=!1,S=x=>{b?.write(a,Xe+x,N=>{if(n!==void 0&&Me(N,fe(n)),x===6){R(
+N,q);for(let[k,$]of _){Ae(N,k);for(let v=0;v<16;v+=2)R(N,parseInt($.epoch.slice(v,v+2),16));D(N,$.offset)}}else re(N,fe(o))})},C=()=>{let x=_.size>0;return _=new Map,
+q=xt.now,se=!1,d=!0,x},z=x=>{s.connected(N=>{if(l.has(a)){b=N;try{S(P?6:t)}catch(k){if(!u||!C())throw k;S(6)}}},x).catch(N=>{u&&N.code===9&&F(!0),G(N)})},te=()=>{
+y=!0,u&&(d||!(P&&f))&&(w=!0),m(L)},ye=x=>Array.from($e(x,8),N=>N.toString(16).padStart(2,"0")).join(""),ce=(x,N,k)=>{if(N===5&&x&&!y&&P&&k.bytes[k.at]===wr)d=!0,
+S(0);else if(N===5&&x&&!y&&u&&C())S(6);else if(N===6&&x&&k.bytes[k.at]===0){j(k),f=j(k)===1;let $=ye(k);Z=U(k,10);let v=ee!==""&&ee!==$,V=!n?.match(/[*>]/)&&_.size>
+0;ee=$,te(),d=!1,w||=V?!Z:v}else if(N===7)for(;K(k);){let $=Nn(k),v={epoch:ye(k),offset:U(k,10)};if(Number.isSafeInteger(v.offset)||T("an integer is beyond 2^53"),
+!y||!x&&!Q($))continue;let V=W.get($);x&&!V?(Z--,V=_.get($)??(se?{...v,offset:1}:void 0)):!x&&V?.epoch!==v.epoch&&(V=void 0),V&&f&&(V.epoch===v.epoch&&V.offset<=
+v.offset?A+=v.offset-V.offset:w=!0),W.size>=xr&&(W.clear(),d=!0),W.set($,v)}else return!1;return!0};l.set(a,{packet(x,N,k,$){if(!(x!==b||P&&ce(N,k,$)))if(k===2){
+let v=Nn($);if(!N&&(!y||!Q(v)))return;let V=Be($),Ie=W.get(v);for(Ie&&W.set(v,{...Ie,offset:Ie.offset+1}),g+=V.length+Vt,I({topic:v,payload:V,position:Ie,lagged:A,
+reconnected:w}),A=0,w=!1;g>Ar;){let Ke=J();g-=Ke.payload.length+Vt;let ge=M();ge.lagged+=Ke.lagged+1,ge.reconnected||=Ke.reconnected}}else k===4?P&&f&&y||(A+=U(
+$,10)):N&&(K($)?G(Mn($)):te())},down(x,N){if(x===b){if(n===void 0||!y&&!u)return G(N);if(y)if(Z>0)for(let[k,$]of W)_.set(k,$);else d?C():(_=W,q=xt.oldest,se=!0);
+W=new Map,y=!1,u=!0,z(1/0)}}}),z()})}};var wt="frisbee.1";function Un(e,{protocols:t=[],WebSocket:n=globalThis.WebSocket}={}){return o=>{if(!n)throw new Error("no global WebSocket; set the option `We\
+bSocket`, or connect by frisbee-rpc/node");let r=new n(String(e),[wt,...t]);r.binaryType="arraybuffer";let s="";return r.onopen=()=>{if(r.protocol===wt)return o.
+open();s=`the server does not speak ${wt}`,r.close()},r.onmessage=({data:l})=>{l instanceof ArrayBuffer?o.data(new Uint8Array(l)):r.close()},r.onerror=({message:l=""})=>void(s||=
+l),r.onclose=({code:l,reason:a})=>{o.close(s||`the WebSocket was closed (${l}${a&&`, ${a}`})`)},{send:l=>r.send(l),close:()=>r.close(),buffered:()=>r.bufferedAmount}}}
+var Ht=(e,t={})=>new St(Un(e,t),t);var ue={BUY:0,SELL:1},qt=he("exchange.Book","traders:u orders:u bids:*m asks:*m deals:*m",()=>[Rn,Rn,Tr]),Tr=he("exchange.Deal","number:u side:e price:u amount:\
+u",()=>[ue]),Ln=he("exchange.Inquiry","side:e amount:u",()=>[ue]),Rn=he("exchange.Level","price:u amount:u"),kr=he("exchange.Nothing",""),Dn=he("exchange.Offer",
+"price:u called:u answered:u"),Cr=he("exchange.Order","number:u side:e price:u amount:u",()=>[ue]),Ir=he("exchange.Report","number:u side:e amount:u price:u lef\
+t:u",()=>[ue]),Le=ct("exchange.Exchange","376fc2e317e77aa99ad6e16a12ea86d3","AQkAAAAFBA0FDQFLBgJLBgNLBwAEAQ0CDggDDQQNAAUBDQIOCAMNBA0FDQACAQ4IAg0AAwENAg0DDQACAQ0\
+CDQAEAQ0CDggDDQQNAQIAAgMETG9vawAAAQVUcmFkZQMCAwdJbnF1aXJlAAQFEWV4Y2hhbmdlLkV4Y2hhbmdl",{look:{operation:10,request:kr,reply:qt},trade:{operation:11,request:Cr,reply:Ir,
+sends:!0,receives:!0},inquire:{operation:12,request:Ln,reply:Dn}}),Et=class{constructor(t){this.channel=t,t.name(Le)}look(t,n){return this.channel.unary(Le,Le.methods.
+look,t,n)}trade(t,n){return this.channel.twoWay(Le,Le.methods.trade,t,n)}inquire(t,n){return this.channel.unary(Le,Le.methods.inquire,t,n)}},$n=ct("exchange.Tra\
+der","2105f7db600a743fd2ae744d5a292887","AQMAAgEOAgINAAMBDQINAw0BAgACAQVRdW90ZQAAAQ9leGNoYW5nZS5UcmFkZXI=",{quote:{operation:13,request:Ln,reply:Dn}});var Wt=240,Vn=8,de=e=>document.getElementById(e),le=(e,t)=>void(de(e).textContent=t),be=e=>(e/100).toFixed(2),Tt=e=>e===ue.BUY?"buy":"sell";function ae(e,t,n=""){
+let o=document.createElement(e);return o.className=n,typeof t=="string"?o.textContent=t:o.append(...t),o}function Mr(e,t){let n=de(e);for(n.querySelector(".empt\
+y")?.remove(),n.prepend(t);n.children.length>Vn;)n.lastElementChild?.remove()}var Ze=new Map,Bn=0,Pn=0,Hn=()=>{},Gt=[];async function*Nr(){for(;;){let e=Gt.shift();
+e?yield e:await new Promise(t=>Hn=t)}}function Or({number:e,amount:t,price:n,left:o}){let r=Ze.get(e);if(!r)return;r.done+=t,r.left=o;let s=r.order.side===ue.BUY?
+1:-1;Bn+=s*t,Pn-=s*t*n,le("held",String(Bn)),le("cash",be(Pn));let l=[...Ze.values()].reverse().slice(0,Vn).map(({order:a,done:m,left:c})=>ae("tr",[ae("td",`${Tt(
+a.side)} ${a.amount}`,Tt(a.side)),ae("td",be(a.price)),ae("td",String(m)),ae("td",String(c))]));de("orders").replaceChildren(...l)}de("ticket").addEventListener(
+"submit",e=>{e.preventDefault();let t=new FormData(e.target),n=e.submitter.value==="sell"?ue.SELL:ue.BUY,o={number:Ze.size+1,side:n,price:Math.round(Number(t.get(
+"price"))*100),amount:Number(t.get("amount"))};Ze.set(o.number,{order:o,done:0,left:o.amount}),Gt.push(o),Hn()});var Ge=0,Xt=0,We,Ce=[];function _n(e,t){let n=Math.
 max(1,...t.map(({amount:o})=>o));de(e).replaceChildren(...t.slice(0,10).map(({price:o,amount:r})=>{let s=document.createElement("meter");return s.max=n,s.value=
-r,ae("li",[s,ae("span",ge(o)),ae("span",String(r))])}))}function Or(e){for(let{number:o,price:r}of[...e].reverse())o>qt&&Ie.push(r);Ie.splice(0,Ie.length-Xt);let[
-t]=e;if(!t||t.number===qt)return;qt=t.number;let n=t.price-Ge;Ge&&n&&(le("change",`${n>0?"▲":"▼"} ${ge(Math.abs(n))}`),de("change").dataset.side=n>0?"buy":"\
-sell"),Ge=t.price,le("last",ge(Ge)),de("deals").replaceChildren(...e.map(({side:o,price:r,amount:s})=>ae("li",[ae("span",o===ue.BUY?"bought":"sold",Et(o)),ae("s\
-pan",ge(r)),ae("span",String(s))]))),Gt()}function Pn({bids:e,asks:t,deals:n,traders:o,orders:r}){Bn("asks",t),Bn("bids",e),t[0]&&e[0]&&le("spread",`${ge(t[0].price-
+r,ae("li",[s,ae("span",be(o)),ae("span",String(r))])}))}function Ur(e){for(let{number:o,price:r}of[...e].reverse())o>Xt&&Ce.push(r);Ce.splice(0,Ce.length-Wt);let[
+t]=e;if(!t||t.number===Xt)return;Xt=t.number;let n=t.price-Ge;Ge&&n&&(le("change",`${n>0?"▲":"▼"} ${be(Math.abs(n))}`),de("change").dataset.side=n>0?"buy":"\
+sell"),Ge=t.price,le("last",be(Ge)),de("deals").replaceChildren(...e.map(({side:o,price:r,amount:s})=>ae("li",[ae("span",o===ue.BUY?"bought":"sold",Tt(o)),ae("s\
+pan",be(r)),ae("span",String(s))]))),Kt()}function Fn({bids:e,asks:t,deals:n,traders:o,orders:r}){_n("asks",t),_n("bids",e),t[0]&&e[0]&&le("spread",`${be(t[0].price-
 e[0].price)} apart`),le("traders",String(o));let s=performance.now();(!We||s-We.at>1e3)&&(We&&le("rate",((r-We.orders)/((s-We.at)/1e3)).toFixed(0)),We={orders:r,
-at:s}),Or(n)}function Gt(){let e=de("chart"),t=e.getContext("2d"),{clientWidth:n,clientHeight:o}=e;if(!t||Ie.length<2||n===0)return;let r=devicePixelRatio;e.width=
-n*r,e.height=o*r,t.scale(r,r);let s=getComputedStyle(e),i=de("state"),d=Math.min(...Ie)-2,p=Math.max(...Ie)+2,m=n-56,b=w=>w/(Xt-1)*m,g=w=>(p-w)/(p-d)*(o-12)+6;t.
-font=`12px ${s.fontFamily}`,t.fillStyle=t.strokeStyle=getComputedStyle(i).color,t.lineWidth=.5;for(let w=0;w<5;w++){let M=d+(p-d)*w/4;t.globalAlpha=.35,t.beginPath(),
-t.moveTo(0,g(M)),t.lineTo(m,g(M)),t.stroke(),t.globalAlpha=1,t.fillText(ge(M),m+8,g(M)+4)}let A=Xt-Ie.length;t.strokeStyle=t.fillStyle=s.color,t.beginPath(),Ie.
-forEach((w,M)=>t.lineTo(b(A+M),g(w))),t.lineWidth=1.5,t.stroke(),t.lineTo(m,o),t.lineTo(b(A),o),t.globalAlpha=.1,t.fill()}addEventListener("resize",Gt);matchMedia(
-"(prefers-color-scheme: dark)").addEventListener("change",Gt);var Ur=_t(Ln,{quote:({side:e,amount:t})=>{let n=Math.round(Number(de("margin").value)*100),o=Ge&&Ge+
-(e===ue.BUY?n:-n);return Ir("asked",ae("li",`${Et(e)} ${t}? You said ${ge(o)}.`)),{price:o}}}),{hostname:Rr}=location,Vn=Vt(`ws://${Rr}:${document.documentElement.
-dataset.port}/`,{serve:Ur,stayConnected:!0}),Tt=new wt(Vn),Lr=new Ye(Vn);de("inquire").addEventListener("submit",async e=>{e.preventDefault();let t=e.target.querySelector(
-"button");t.disabled=!0;try{let n=performance.now(),{price:o,called:r,answered:s}=await Tt.inquire({side:ue.BUY,amount:10}),i=(performance.now()-n).toFixed(0);le(
-"offer",o?`${ge(o)} is the best of ${s} of ${r}, after ${i} ms.`:`None of ${r} had a price.`)}catch(n){le("offer",O.from(n).message)}t.disabled=!1});async function Dr(){
-for(;;){try{let e=await Lr.subscribe("exchange.book"),t=Tt.trade(Mr()),n=(async()=>{for await(let r of t)Nr(r)})();de("state").dataset.is="open",le("state","con\
-nected"),Pn(await Tt.look({}));let o=(async()=>{for await(let{payload:r}of e)Pn(Nt(Ht,r))})();await Promise.race([n,o])}catch(e){de("state").dataset.is="failed",
-le("state",O.from(e).message)}Wt.length=0;for(let e of Je.values())e.left=0;await new Promise(e=>setTimeout(e,1e3))}}Dr();setInterval(async()=>{if(document.hidden)
-return;let e=performance.now();try{await Tt.look({},{timeout:5e3}),le("ping",`${(performance.now()-e).toFixed(1)} ms`)}catch{le("ping","–")}},2e3);
+at:s}),Ur(n)}function Kt(){let e=de("chart"),t=e.getContext("2d"),{clientWidth:n,clientHeight:o}=e;if(!t||Ce.length<2||n===0)return;let r=devicePixelRatio;e.width=
+n*r,e.height=o*r,t.scale(r,r);let s=getComputedStyle(e),l=de("state"),a=Math.min(...Ce)-2,m=Math.max(...Ce)+2,c=n-56,b=w=>w/(Wt-1)*c,g=w=>(m-w)/(m-a)*(o-12)+6;t.
+font=`12px ${s.fontFamily}`,t.fillStyle=t.strokeStyle=getComputedStyle(l).color,t.lineWidth=.5;for(let w=0;w<5;w++){let M=a+(m-a)*w/4;t.globalAlpha=.35,t.beginPath(),
+t.moveTo(0,g(M)),t.lineTo(c,g(M)),t.stroke(),t.globalAlpha=1,t.fillText(be(M),c+8,g(M)+4)}let A=Wt-Ce.length;t.strokeStyle=t.fillStyle=s.color,t.beginPath(),Ce.
+forEach((w,M)=>t.lineTo(b(A+M),g(w))),t.lineWidth=1.5,t.stroke(),t.lineTo(c,o),t.lineTo(b(A),o),t.globalAlpha=.1,t.fill()}addEventListener("resize",Kt);matchMedia(
+"(prefers-color-scheme: dark)").addEventListener("change",Kt);var Rr=Ft($n,{quote:({side:e,amount:t})=>{let n=Math.round(Number(de("margin").value)*100),o=Ge&&Ge+
+(e===ue.BUY?n:-n);return Mr("asked",ae("li",`${Tt(e)} ${t}? You said ${be(o)}.`)),{price:o}}}),{hostname:Lr}=location,qn=Ht(`ws://${Lr}:${document.documentElement.
+dataset.port}/`,{serve:Rr,stayConnected:!0}),kt=new Et(qn),Dr=new Je(qn);de("inquire").addEventListener("submit",async e=>{e.preventDefault();let t=e.target.querySelector(
+"button");t.disabled=!0;try{let n=performance.now(),{price:o,called:r,answered:s}=await kt.inquire({side:ue.BUY,amount:10}),l=(performance.now()-n).toFixed(0);le(
+"offer",o?`${be(o)} is the best of ${s} of ${r}, after ${l} ms.`:`None of ${r} had a price.`)}catch(n){le("offer",O.from(n).message)}t.disabled=!1});async function $r(){
+for(;;){try{let e=await Dr.subscribe("exchange.book"),t=kt.trade(Nr()),n=(async()=>{for await(let r of t)Or(r)})();de("state").dataset.is="open",le("state","con\
+nected"),Fn(await kt.look({}));let o=(async()=>{for await(let{payload:r}of e)Fn(Ot(qt,r))})();await Promise.race([n,o])}catch(e){de("state").dataset.is="failed",
+le("state",O.from(e).message)}Gt.length=0;for(let e of Ze.values())e.left=0;await new Promise(e=>setTimeout(e,1e3))}}$r();setInterval(async()=>{if(document.hidden)
+return;let e=performance.now();try{await kt.look({},{timeout:5e3}),le("ping",`${(performance.now()-e).toFixed(1)} ms`)}catch{le("ping","–")}},2e3);
