@@ -75,7 +75,17 @@ type Table = BTreeMap<u16, Handler>;
 
 /// A handler with its execution policy, which several [tables](HandlerTable) can share.
 #[derive(Clone)]
-pub struct Handler(Arc<dyn Prototype>);
+pub struct Handler(Arc<SharedHandler>);
+
+struct SharedHandler {
+    /// Creates the handler's state for a connection.
+    start: Box<dyn Fn() -> HandlePacket + Send + Sync>,
+    policy: Policy,
+    /// Permission to poll the handler inline on the drivers of all connections; see [`Policy::Inline`].
+    permission: Arc<InlinePermission>,
+}
+
+type HandlePacket = Box<dyn FnMut(&Connection, Packet, &mut Outbox) + Send>;
 
 impl Handler {
     /// Creates a handler from an async function, which returns the reply to a packet, if there is one.
@@ -91,7 +101,13 @@ impl Handler {
         H: Fn(Connection, Packet) -> F + Send + Sync + 'static,
         F: Future<Output = Option<Packet>> + Send + 'static,
     {
-        Self(Arc::new(Function { handler: Arc::new(handler), policy, permission: Arc::default() }))
+        let (handler, permission) = (Arc::new(handler), Arc::<InlinePermission>::default());
+        let shared = permission.clone();
+        let start = Box::new(move || -> HandlePacket {
+            let mut running = RunningHandler::new(handler.clone(), policy, &shared);
+            Box::new(move |connection, packet, outbox| running.handle(connection, packet, outbox))
+        });
+        Self(Arc::new(SharedHandler { start, policy, permission }))
     }
 }
 
@@ -249,8 +265,8 @@ impl Router for Handlers {
             return Routed::close("the server's memory limit for this client is reached");
         }
         let running = session.running.entry(operation);
-        let (_, instance) = running.or_insert_with(|| (handler.clone(), handler.0.instance()));
-        instance.handle(&session.connection, packet, outbox);
+        let (_, handle) = running.or_insert_with(|| (handler.clone(), (handler.0.start)()));
+        handle(&session.connection, packet, outbox);
         Routed::Continue
     }
 
@@ -266,8 +282,10 @@ impl Router for Handlers {
     }
 
     fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
-        let Some(handler) = self.table.get(operation) else { return false };
-        handler.0.blocked(connection, operation)
+        let inline = self.table.get(operation).filter(|handler| handler.0.policy == Policy::Inline);
+        let Some(handler) = inline else { return false };
+        handler.0.permission.handle_blocked(connection, &operation);
+        true
     }
 
     fn disconnected(&self, session: HandlersSession, _reason: &crate::CloseReason) {
@@ -285,7 +303,7 @@ pub struct HandlersSession {
     version: u64,
     table: Arc<Table>,
     /// Handlers that were called on this connection, each with its per-connection state, by operation.
-    running: BTreeMap<u16, (Handler, Box<dyn Instance>)>,
+    running: BTreeMap<u16, (Handler, HandlePacket)>,
     unknown: u64,
 }
 
@@ -305,32 +323,11 @@ impl HandlersSession {
 
 opaque_debug!([] HandlersSession, "HandlersSession", |this| unknown = this.unknown);
 
-/// A registered handler. Creates an [`Instance`] for each connection.
-trait Prototype: Send + Sync {
-    fn instance(&self) -> Box<dyn Instance>;
-
-    /// Handles a report that the handler has blocked its thread. Returns whether the handler is now run on other
-    /// threads.
-    fn blocked(&self, connection: &Connection, operation: Operation) -> bool;
-}
-
 /// Per-connection state of a handler.
-trait Instance: Send {
-    fn handle(&mut self, connection: &Connection, packet: Packet, outbox: &mut Outbox);
-}
-
-struct Function<H> {
-    handler: Arc<H>,
-    policy: Policy,
-    permission: Arc<InlinePermission>,
-}
-
 struct RunningHandler<H, F> {
     handler: Arc<H>,
     slot: InlineSlot<F, Answer>,
     policy: Policy,
-    /// Permission to poll the handler inline on the driver of the connection; see [`Policy::Inline`]. Shared by all
-    /// connections.
     permission: PermissionHandle,
     /// Semaphore that limits the concurrent calls of the handler on this connection; see [`Policy::AtMost`].
     permits: Arc<Semaphore>,
@@ -339,39 +336,26 @@ struct RunningHandler<H, F> {
     waits: bool,
 }
 
-impl<H, F> Prototype for Function<H>
+impl<H, F> RunningHandler<H, F>
 where
     H: Fn(Connection, Packet) -> F + Send + Sync + 'static,
     F: Future<Output = Option<Packet>> + Send + 'static,
 {
-    fn instance(&self) -> Box<dyn Instance> {
-        let permits = match self.policy {
+    fn new(handler: Arc<H>, policy: Policy, permission: &Arc<InlinePermission>) -> Self {
+        let permits = match policy {
             Policy::AtMost(count) => count.clamp(1, Semaphore::MAX_PERMITS),
             Policy::Inline | Policy::Concurrent => Semaphore::MAX_PERMITS,
         };
-        Box::new(RunningHandler {
-            handler: self.handler.clone(),
+        Self {
+            handler,
             slot: InlineSlot::default(),
-            policy: self.policy,
-            permission: PermissionHandle::of_connection(&self.permission),
+            policy,
+            permission: PermissionHandle::of_connection(permission),
             permits: Arc::new(Semaphore::new(permits)),
-            waits: self.policy != Policy::Inline,
-        })
-    }
-
-    fn blocked(&self, connection: &Connection, operation: Operation) -> bool {
-        if self.policy == Policy::Inline {
-            self.permission.handle_blocked(connection, &operation);
+            waits: policy != Policy::Inline,
         }
-        self.policy == Policy::Inline
     }
-}
 
-impl<H, F> Instance for RunningHandler<H, F>
-where
-    H: Fn(Connection, Packet) -> F + Send + Sync + 'static,
-    F: Future<Output = Option<Packet>> + Send + 'static,
-{
     fn handle(&mut self, connection: &Connection, mut packet: Packet, outbox: &mut Outbox) {
         let operation = packet.operation;
         let mut memory = packet.body.len();
