@@ -193,9 +193,12 @@ where
             pending.retain(|pending| *pending != id);
         }
         let request = request.trim_ascii();
-        sender.unsent = match request.strip_prefix(b"{").filter(|_| !self.prefix.is_empty()) {
-            Some(rest) => [b"{", self.prefix.as_bytes(), rest, b"\n"].concat(),
-            None => [request, b"\n"].concat(),
+        sender.unsent = match request.strip_prefix(b"{") {
+            // An empty object stays as it is, because the prefix ends with a comma.
+            Some(rest) if !rest.trim_ascii_start().starts_with(b"}") => {
+                [b"{", self.prefix.as_bytes(), rest, b"\n"].concat()
+            }
+            _ => [request, b"\n"].concat(),
         };
         sender.is_sending = true;
         Ok(())
@@ -314,6 +317,9 @@ mod tests {
         assert_eq!(line(&mut server).await, "{\"metadata\":{\"a\":\"b\"},\"id\":1,\"method\":\"ping\"}\n");
         server.write_all(b"{\"id\":1,\"result\":{}}\n").await.expect("bridge should accept the server's reply");
         assert_eq!(peer.next().await, "{\"id\":1,\"result\":{}}\n");
+        // Regression: metadata made this line invalid, and the server closed the connection.
+        peer.send("{ }\n").await;
+        assert_eq!(line(&mut server).await, "{ }\n");
     }
 
     /// Regression test: a line that was not JSON was joined with the next line, or closed the connection, so that all

@@ -128,8 +128,13 @@ impl Target {
                 .map_err(|error| invalid(&error))?;
             fleet.connect_resolved_lazy(EtcdResolver::new(&etcd, prefix))
         } else if address.contains(',') {
-            let hosts = address.split_once("://").map_or(address, |(_, hosts)| hosts);
-            fleet.connect_resolved_lazy(StaticResolver::new(hosts.split(',').map(Endpoint::new)))
+            if self.is_web_socket() {
+                return Err(invalid(&"a list of servers cannot use WebSocket: name a single server"));
+            }
+            // Each server may repeat the scheme of the first one.
+            let scheme = address.split_once("://").map(|(scheme, _)| format!("{scheme}://")).unwrap_or_default();
+            let hosts = address.split(',').map(|host| host.strip_prefix(&scheme).unwrap_or(host));
+            fleet.connect_resolved_lazy(StaticResolver::new(hosts.map(Endpoint::new)))
         } else {
             return Ok(None);
         };
@@ -332,6 +337,13 @@ mod tests {
         assert!(waits.await, "queue should have space in time");
         drop(listener.accept().await.expect("second client should connect"));
         assert!(dialling.await.is_ok(), "connection should be accepted once there is space");
+    }
+
+    /// Regression test: the servers were called without WebSocket.
+    #[tokio::test]
+    async fn list_of_web_socket_servers_is_rejected() {
+        let error = target("ws://shop-1:80,ws://shop-2:80").connect_lazy().expect_err("list should be rejected");
+        assert!(error.to_string().contains("name a single server"), "{error}");
     }
 
     #[tokio::test(start_paused = true)]

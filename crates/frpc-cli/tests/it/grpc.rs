@@ -142,7 +142,11 @@ async fn commands_balance_calls_over_several_grpc_servers() {
     let gateway = Gateway::new(&one, &["--to", &other, "--from-grpc"]);
     tokio::task::block_in_place(|| {
         // The second server does not listen.
-        for servers in [format!("grpc://{one},127.0.0.1:1"), format!("grpc+file:{}", file.display())] {
+        for servers in [
+            format!("grpc://{one},127.0.0.1:1"),
+            format!("grpc://{one},grpc://127.0.0.1:1"),
+            format!("grpc+file:{}", file.display()),
+        ] {
             let called = run(&servers, &["call", "Greet", "name=Ada", "--json"]);
             assert_eq!(stdout(&called), "{\"text\":\"Ada \"}\n");
             let load = stdout(&run(&servers, &["load", "Greet", "name=Ada", "--duration", "100ms", "--json"]));
