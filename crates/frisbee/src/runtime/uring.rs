@@ -228,7 +228,8 @@ impl Rings {
     }
 }
 
-#[cfg(test)]
+// Rings of the crate tokio-uring cannot be stopped.
+#[cfg(all(test, not(feature = "tokio-uring")))]
 mod tests {
     use super::*;
 
