@@ -130,15 +130,15 @@ fn show_capture(
     let capture = fs::read(path).map_err(|error| Failure::file(path, &error))?;
     let pieces = capture::pieces(&capture).map_err(|error| Failure::file(path, &error))?;
     // Treat the first sender as the dialling end, because a server of this protocol never sends first.
-    let mut senders: HashMap<(End, End), (usize, FrameSender)> = HashMap::new();
+    let mut senders: HashMap<(End, End, u32), (usize, FrameSender)> = HashMap::new();
     let mut conversations = Vec::new();
     for piece in pieces {
-        let key = (piece.from.clone(), piece.to.clone());
+        let key = (piece.from.clone(), piece.to.clone(), piece.earlier);
         let (at, side) = *senders.entry(key).or_insert_with(|| {
             conversations.push(WatchedConnection::new(schema.cloned(), form));
             (conversations.len() - 1, FrameSender::Client)
         });
-        senders.entry((piece.to, piece.from)).or_insert((at, side.other()));
+        senders.entry((piece.to, piece.from, piece.earlier)).or_insert((at, side.other()));
         if piece.is_behind_gap {
             let text = "bytes are missing in the capture";
             match screen.json {

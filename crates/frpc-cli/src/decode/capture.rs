@@ -21,6 +21,8 @@ pub(crate) struct CapturedBytes {
     pub(crate) bytes: Vec<u8>,
     /// Whether the capture lacks bytes that were sent before these.
     pub(crate) is_behind_gap: bool,
+    /// Number of earlier connections in the capture that had the same two ends.
+    pub(crate) earlier: u32,
 }
 
 /// Parses a capture.
@@ -89,6 +91,7 @@ struct TcpSegment<'a> {
     to: End,
     sequence: u32,
     is_syn: bool,
+    is_ack: bool,
     bytes: &'a [u8],
 }
 
@@ -121,6 +124,7 @@ fn segment(ip: &[u8]) -> Option<TcpSegment<'_>> {
         to: (to.to_vec(), port(2)?),
         sequence: u32::from_be_bytes(sequence),
         is_syn: tcp.get(13)? & 2 != 0,
+        is_ack: tcp.get(13)? & 16 != 0,
         bytes: tcp.get(head..)?,
     })
 }
@@ -133,6 +137,10 @@ struct Order {
 }
 
 struct Direction {
+    /// Sequence number of the SYN, or `None` if the capture begins later.
+    opening: Option<u32>,
+    /// Number of earlier connections with the same two ends.
+    earlier: u32,
     /// Sequence number of the byte that is expected next.
     next: u32,
     /// Segments that arrived too early, by their distance from `next` at the time of arrival.
@@ -144,15 +152,16 @@ impl Order {
     fn add(&mut self, segment: TcpSegment<'_>) {
         let key = (segment.from, segment.to);
         if segment.is_syn {
-            let next = segment.sequence.wrapping_add(1);
-            self.directions.insert(key, Direction { next, early: BTreeMap::new(), early_bytes: 0 });
+            self.open(key, segment.sequence, segment.is_ack);
             return;
         }
         if segment.bytes.is_empty() {
             return;
         }
         // A capture may begin in the middle of a connection.
-        let fresh = || Direction { next: segment.sequence, early: BTreeMap::new(), early_bytes: 0 };
+        let opposite = self.directions.get(&(key.1.clone(), key.0.clone()));
+        let earlier = opposite.map_or(0, |opposite| opposite.earlier);
+        let fresh = || Direction::new(None, earlier, segment.sequence);
         let direction = self.directions.entry(key.clone()).or_insert_with(fresh);
         direction.early_bytes += segment.bytes.len();
         let buffered = direction.early.entry(segment.sequence).or_default();
@@ -163,6 +172,28 @@ impl Order {
         direction.drain(&key, is_full, &mut self.pieces);
     }
 
+    /// Begins a direction of a new connection, whose ends may have had connections before.
+    fn open(&mut self, key: (End, End), sequence: u32, is_ack: bool) {
+        let own = self.directions.get(&key);
+        if own.is_some_and(|own| own.opening == Some(sequence)) {
+            return; // A retransmission.
+        }
+        let opposite_key = (key.1.clone(), key.0.clone());
+        let (own, opposite) = (own.map(|own| own.earlier), self.directions.get(&opposite_key).map(|it| it.earlier));
+        let earlier = match (own, opposite) {
+            // The SYN of the other end has begun the connection.
+            (own, Some(opposite)) if is_ack && own < Some(opposite) => opposite,
+            (own, opposite) => own.max(opposite).map_or(0, |earlier| earlier.saturating_add(1)),
+        };
+        // Bytes that the previous connection still waits for do not follow anymore.
+        for key in [&key, &opposite_key] {
+            if let Some(before) = self.directions.get_mut(key).filter(|before| before.earlier < earlier) {
+                before.drain(key, true, &mut self.pieces);
+            }
+        }
+        self.directions.insert(key, Direction::new(Some(sequence), earlier, sequence.wrapping_add(1)));
+    }
+
     fn flush(&mut self) {
         for (key, direction) in &mut self.directions {
             direction.drain(key, true, &mut self.pieces);
@@ -171,6 +202,10 @@ impl Order {
 }
 
 impl Direction {
+    fn new(opening: Option<u32>, earlier: u32, next: u32) -> Self {
+        Self { opening, earlier, next, early: BTreeMap::new(), early_bytes: 0 }
+    }
+
     /// Moves buffered segments to `pieces` if they are next in order. If `skip` is set, moves segments after a gap too.
     fn drain(&mut self, key: &(End, End), skip: bool, pieces: &mut Vec<CapturedBytes>) {
         loop {
@@ -188,7 +223,8 @@ impl Direction {
             let Some(new) = bytes.get(overlap..).filter(|new| !new.is_empty()) else { continue };
             self.next = at.wrapping_add(u32::try_from(bytes.len()).unwrap_or(0));
             let (from, to) = key.clone();
-            pieces.push(CapturedBytes { from, to, bytes: new.to_vec(), is_behind_gap: distance > 0 });
+            let (is_behind_gap, earlier) = (distance > 0, self.earlier);
+            pieces.push(CapturedBytes { from, to, bytes: new.to_vec(), is_behind_gap, earlier });
         }
         if self.early.is_empty() {
             self.early_bytes = 0;
@@ -201,13 +237,23 @@ mod tests {
     use super::*;
 
     fn tcp(sequence: u32, flags: u8, bytes: &[u8]) -> Vec<u8> {
-        let mut tcp = vec![0x30, 0x39, 0x1f, 0x90];
+        between([0x30, 0x39, 0x1f, 0x90], [[127, 0, 0, 1], [127, 0, 0, 2]], sequence, flags, bytes)
+    }
+
+    /// Returns a packet of the server.
+    fn answer(sequence: u32, flags: u8, bytes: &[u8]) -> Vec<u8> {
+        between([0x1f, 0x90, 0x30, 0x39], [[127, 0, 0, 2], [127, 0, 0, 1]], sequence, flags, bytes)
+    }
+
+    fn between(ports: [u8; 4], hosts: [[u8; 4]; 2], sequence: u32, flags: u8, bytes: &[u8]) -> Vec<u8> {
+        let mut tcp = ports.to_vec();
         tcp.extend(sequence.to_be_bytes());
         tcp.extend([0, 0, 0, 0, 0x50, flags, 0, 0, 0, 0, 0, 0]);
         tcp.extend(bytes);
         let mut ip = vec![0x45, 0];
         ip.extend(u16::try_from(20 + tcp.len()).unwrap().to_be_bytes());
-        ip.extend([0, 0, 0, 0, 64, 6, 0, 0, 127, 0, 0, 1, 127, 0, 0, 2]);
+        ip.extend([0, 0, 0, 0, 64, 6, 0, 0]);
+        ip.extend(hosts.concat());
         [ip, tcp].concat()
     }
 
@@ -245,6 +291,24 @@ mod tests {
     fn bytes_after_gap_are_marked() {
         let packets = [tcp(9, 2, b""), tcp(10, 16, b"ab"), tcp(20, 16, b"xy")];
         assert_eq!(text(&capture(&packets)), "ab…xy");
+    }
+
+    /// Regression test: a reused pair of ports continued the earlier connection, and lost its bytes after a gap.
+    #[test]
+    fn reused_ports_belong_to_new_connection() {
+        let first =
+            [tcp(9, 2, b""), answer(70, 18, b""), tcp(10, 16, b"ab"), tcp(20, 16, b"xy"), answer(71, 16, b"re")];
+        let second = [tcp(500, 2, b""), tcp(500, 2, b""), answer(900, 18, b""), tcp(501, 16, b"cd"), tcp(500, 2, b"")];
+        let last = [answer(901, 16, b"ok"), tcp(503, 16, b"ef")];
+        let found = pieces(&capture(&[&first[..], &second, &last].concat())).expect("capture should be valid");
+        let found: Vec<_> = found
+            .iter()
+            .map(|piece| (piece.earlier, String::from_utf8_lossy(&piece.bytes).into_owned(), piece.is_behind_gap))
+            .collect();
+        let piece = |earlier, text: &str, is_behind_gap| (earlier, text.to_owned(), is_behind_gap);
+        let before = [piece(0, "ab", false), piece(0, "re", false), piece(0, "xy", true)];
+        let after = [piece(1, "cd", false), piece(1, "ok", false), piece(1, "ef", false)];
+        assert_eq!(found, [before, after].concat());
     }
 
     #[test]
