@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::schema::{self, Schema};
 use crate::show::{Screen, note};
 use crate::source;
-use crate::target::Target;
+use crate::target::{Target, environment};
 use capture::End;
 use frames::{FrameSender, ShownFrame, WatchedConnection};
 use frpc::HeaderForm;
@@ -41,7 +41,7 @@ pub(crate) async fn decode(
     screen: &Screen,
 ) -> Result<(), Failure> {
     // Query only a server that the user has named, because most captures are of other servers.
-    let is_named = server.server.is_some() || std::env::var_os("FRPC_SERVER").is_some_and(|name| !name.is_empty());
+    let is_named = server.server.is_some() || environment().is_some();
     if arguments.wireshark {
         let schema = match schema::load_optional(source)? {
             None if is_named => Some(source::schema(source, server).await?),

@@ -6,7 +6,7 @@ use crate::rules::{self, CurrentRules};
 use crate::schema::{Callable, Schema, Service};
 use crate::show::{Screen, note};
 use crate::source;
-use crate::target::{Target, read};
+use crate::target::{Target, environment, read};
 use frpc::Server;
 use frpc::codegen;
 use frpc::tls::{Authorities, Identity, ServerTls};
@@ -97,11 +97,11 @@ fn forwarding(services: &[(&Service, Vec<&Callable>)]) -> String {
 /// Returns the server that calls are forwarded to.
 fn forwarded_server(arguments: &GatewayArguments, server: &ServerArguments) -> Result<ServerArguments, Failure> {
     let to = (!arguments.to.is_empty()).then(|| arguments.to.join(","));
-    let server = ServerArguments { server: to.or_else(|| server.server.clone()), ..server.clone() };
     // Require an address, because the default server of other commands is the address that this command listens on.
-    if server.server.is_none() && std::env::var_os("FRPC_SERVER").is_none_or(|address| address.is_empty()) {
+    let Some(address) = to.or_else(|| server.server.clone()).or_else(environment) else {
         return Err(Failure::new("no server to forward to: name it by --to ADDRESS"));
-    }
+    };
+    let server = ServerArguments { server: Some(address), ..server.clone() };
     Ok(if arguments.from_grpc { of_grpc(server) } else { server })
 }
 

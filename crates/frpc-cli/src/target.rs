@@ -43,8 +43,7 @@ pub(crate) struct Target {
 impl Target {
     /// Returns the server that the arguments name.
     pub(crate) fn new(arguments: &ServerArguments) -> Result<Self, Failure> {
-        let from_environment = || std::env::var("FRPC_SERVER").ok().filter(|address| !address.is_empty());
-        let address = arguments.server.clone().or_else(from_environment).unwrap_or_else(|| DEFAULT.to_owned());
+        let address = arguments.server.clone().or_else(environment).unwrap_or_else(|| DEFAULT.to_owned());
         let scheme = address.split_once("://").map(|(scheme, _)| scheme);
         let is_known = matches!(scheme, None | Some("ws" | "wss" | "grpc" | "grpcs"));
         if !is_known && !matches!(scheme, Some("dns" | "etcd" | "grpc+dns" | "grpc+etcd")) {
@@ -264,6 +263,11 @@ impl Target {
             Header::Old => HeaderForm::Old,
         }
     }
+}
+
+/// Returns the address in the environment variable `FRPC_SERVER`.
+pub(crate) fn environment() -> Option<String> {
+    std::env::var("FRPC_SERVER").ok().filter(|address| !address.is_empty())
 }
 
 /// Returns whether an address is the path of a Unix socket.

@@ -35,8 +35,19 @@ impl Gateway {
 
     fn start(to: &str, options: &[&str], errors: Stdio) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_frpc"));
-        command.current_dir(root()).args(["gateway", "--listen", "127.0.0.1:0", "--to", to]).args(options);
-        command.stderr(errors);
+        command.args(["gateway", "--listen", "127.0.0.1:0", "--to", to]).args(options).stderr(errors);
+        Self::spawn(command)
+    }
+
+    /// Starts a gateway in front of the server that the environment names.
+    pub(crate) fn of_environment(server: &str, options: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_frpc"));
+        command.env("FRPC_SERVER", server).args(["gateway", "--listen", "127.0.0.1:0"]).args(options);
+        Self::spawn(command)
+    }
+
+    fn spawn(mut command: Command) -> Self {
+        command.current_dir(root());
         let mut child = command.stdout(Stdio::piped()).spawn().expect("process should start");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("stdout should be piped"))

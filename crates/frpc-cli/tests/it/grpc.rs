@@ -133,6 +133,17 @@ async fn gateway_learns_schema_of_grpc_server() {
     });
 }
 
+/// Regression test: `--from-grpc` did not apply to the address in `FRPC_SERVER`.
+#[tokio::test(flavor = "multi_thread")]
+async fn gateway_calls_grpc_server_of_environment() {
+    let gateway = Gateway::of_environment(&serve(), &["--from-grpc"]);
+    tokio::task::block_in_place(|| {
+        let fields = "content-type: application/json\r\n";
+        let response = gateway.post("/greet.Greeter/Greet", fields, br#"{"name":"Ada"}"#);
+        assert!(response.ends_with(r#"{"text":"Ada "}"#), "{response}");
+    });
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn commands_balance_calls_over_several_grpc_servers() {
     let (one, other) = (serve(), serve());
