@@ -23,8 +23,10 @@ pub(crate) fn describe(arguments: &DescribeArguments, schema: &Schema, screen: &
     if arguments.symbols.is_empty() {
         schema.services.iter().for_each(|service| wanted.service(&service.descriptor));
         let own = schema.pool.files().filter(|file| !file.name().starts_with("google/protobuf/"));
-        for message in own.flat_map(|file| file.messages().collect::<Vec<_>>()) {
-            wanted.message(&message);
+        for file in own {
+            file.messages().for_each(|message| wanted.message(&message));
+            // Other files may use an enum that no message of its own file uses.
+            file.enums().for_each(|found| wanted.symbol(&file, found.full_name().to_owned()));
         }
     }
     for symbol in &arguments.symbols {

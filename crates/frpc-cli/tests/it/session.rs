@@ -484,6 +484,22 @@ fn verbose_call_shows_frames() {
     assert!(text.contains("greet.Greeting {\"text\":\"Hello, you!\"}"), "{text}");
 }
 
+/// Regression test: an enum that only another file used was missing.
+#[test]
+fn describe_prints_enums_of_other_files() {
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
+    let files = [
+        ("color.proto", "package shop; enum Color { RED = 0; }"),
+        ("item.proto", "import \"color.proto\"; message Item { shop.Color color = 1; }"),
+    ];
+    for (name, text) in files {
+        fs::write(folder.path().join(name), format!("syntax = \"proto3\"; {text}")).expect("file should be written");
+    }
+    let (proto, includes) = (folder.path().join("item.proto"), folder.path().to_str().expect("path should be UTF-8"));
+    let text = stdout(&run("", &["describe", "-p", proto.to_str().expect("path should be UTF-8"), "-I", includes]));
+    assert!(text.contains("enum Color {"), "{text}");
+}
+
 #[test]
 fn describe_output_round_trips_through_compiler() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
