@@ -181,8 +181,11 @@ impl Schema {
 
     /// Returns the service with this full name, or with this short name if it is unique.
     pub(crate) fn service(&self, name: &str) -> Result<&Service, Failure> {
-        let by_name = |service: &&Service| service.descriptor.full_name() == name || service.descriptor.name() == name;
-        let mut found = self.services.iter().filter(by_name);
+        // A service without a package has the same full name as the short name of others.
+        if let Some(service) = self.services.iter().find(|service| service.descriptor.full_name() == name) {
+            return Ok(service);
+        }
+        let mut found = self.services.iter().filter(|service| service.descriptor.name() == name);
         match (found.next(), found.next()) {
             (Some(service), None) => Ok(service),
             (None, _) => Err(Failure::new(format!("the schema has no service {name}; {}", self.all_services()))),
@@ -247,4 +250,27 @@ pub(crate) fn long_chain() -> DescriptorPool {
     };
     DescriptorPool::from_file_descriptor_set(FileDescriptorSet { file: vec![file] })
         .expect("descriptors of the generated schema should be consistent")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Regression test: a service without a package could not be named if another one had the same short name.
+    #[test]
+    fn full_name_of_service_precedes_short_name() {
+        let files = ["", "shop"].map(|package| {
+            let text =
+                format!("syntax = \"proto3\"; {} message M {{}} service Greeter {{ rpc Greet(M) returns (M); }}", {
+                    if package.is_empty() { String::new() } else { format!("package {package};") }
+                });
+            let name = format!("{package}greet.proto");
+            protox::file::File::from_source(&name, &text).expect("schema should be valid").into()
+        });
+        let schema = Schema::of_grpc(FileDescriptorSet { file: files.into() }).expect("schema should be consistent");
+        let found = |name: &str| schema.service(name).map(|service| service.descriptor.full_name().to_owned());
+        assert_eq!(found("Greeter").expect("full name should be unique"), "Greeter");
+        assert_eq!(found("shop.Greeter").expect("full name should be unique"), "shop.Greeter");
+        assert_eq!(schema.method("Greeter/Greet").expect("method should be found").name(), "Greeter/Greet");
+    }
 }
