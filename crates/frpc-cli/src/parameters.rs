@@ -120,10 +120,11 @@ fn in_list(
     let element = list.get_mut(index).ok_or("not in the list")?;
     match inner.strip_prefix('.') {
         Some(inner) => in_message(element.as_message_mut().ok_or("its elements are not messages")?, inner, argument),
-        None => {
+        None if inner.is_empty() => {
             *element = single(&field.kind(), argument)?;
             Ok(())
         }
+        None => Err(format!("{inner:?} cannot follow an index: write {0}[INDEX] or {0}[INDEX].NAME", field.name())),
     }
 }
 
@@ -317,6 +318,10 @@ mod tests {
             ["paid=maybe", "main.count=x", "items[x].name=a", "items[99999999].name=a", "id.x=1", "sizes=1"]
         {
             assert!(!refused(parameter).is_empty());
+        }
+        // Text after an index was ignored.
+        for parameter in ["tags[0]x=a", "tags[0][1]=a"] {
+            assert!(refused(parameter).contains("write tags[INDEX]"), "{}", refused(parameter));
         }
     }
 
