@@ -221,27 +221,49 @@ fn print_field(screen: &Screen, message: &DynamicMessage, name: &str) -> Result<
     match &*message.get_field(&field) {
         Value::Bytes(bytes) => screen.value(bytes),
         Value::String(text) => screen.value(text.as_bytes()),
+        // Handle these types here, because JSON represents 64-bit integers, enums and times as strings.
+        _ => match field_value(message, &field)? {
+            serde_json::Value::String(text) if !field.is_list() && !field.is_map() => screen.line(&text),
+            value => screen.json_line(&value.to_string()),
+        },
+    }
+}
+
+/// Returns the JSON value of a field that is neither text nor bytes.
+fn field_value(message: &DynamicMessage, field: &FieldDescriptor) -> Result<serde_json::Value, Failure> {
+    /// Messages with the JSON value of their only field, or of the member that is set.
+    const VALUES: [&str; 5] = ["DoubleValue", "FloatValue", "ListValue", "Struct", "Value"];
+    if field.supports_presence() && !message.has_field(field) {
+        return Ok(serde_json::Value::Null);
+    }
+    // The JSON of a well-known type has no members for its fields.
+    Ok(match &*message.get_field(field) {
+        Value::Bool(value) => json!(value),
+        Value::I32(number) => json!(number),
+        Value::I64(number) => json!(number),
+        Value::U32(number) => json!(number),
+        Value::U64(number) => json!(number),
+        Value::List(texts) if field.kind() == Kind::String => {
+            texts.iter().filter_map(Value::as_str).map(serde_json::Value::from).collect()
+        }
         _ => {
             let json = to_json(message).map_err(|error| Failure::new(error.to_string()))?;
             let whole: serde_json::Value =
                 serde_json::from_str(&json).map_err(|error| Failure::new(error.to_string()))?;
-            let value = whole.get(field.json_name()).cloned().unwrap_or_else(|| absent(&field));
-            // Handle these types here, because JSON represents 64-bit integers, enums and times as strings.
-            match value {
-                serde_json::Value::String(text) if !field.is_list() && !field.is_map() => screen.line(&text),
-                value => screen.json_line(&value.to_string()),
+            let descriptor = message.descriptor();
+            match descriptor.full_name().strip_prefix("google.protobuf.") {
+                Some(name) if VALUES.contains(&name) => whole,
+                _ => whole.get(field.json_name()).cloned().unwrap_or_else(|| absent(field)),
             }
         }
-    }
+    })
 }
 
-/// Returns the JSON value of a field that is not set: the default value, or null if the field tracks presence.
+/// Returns the JSON value of a field that has its default value.
 fn absent(field: &FieldDescriptor) -> serde_json::Value {
     match field.kind() {
         _ if field.is_map() => json!({}),
         _ if field.is_list() => json!([]),
-        _ if field.supports_presence() => serde_json::Value::Null,
-        Kind::Bool => json!(false),
         Kind::Enum(of) => of.get_value(0).map_or(json!(0), |value| json!(value.name())),
         _ => json!(0),
     }
@@ -288,6 +310,32 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use frpc_dynamic::DescriptorPool;
+
+    /// Regression test: the fields of well-known types were shown as 0, because their JSON has no members.
+    #[test]
+    fn fields_of_well_known_types_have_values() {
+        let pool = DescriptorPool::global();
+        for (name, json, field, expected) in [
+            ("Int64Value", json!("-5"), "value", json!(-5)),
+            ("DoubleValue", json!(1.5), "value", json!(1.5)),
+            ("BoolValue", json!(true), "value", json!(true)),
+            ("Duration", json!("3.5s"), "seconds", json!(3)),
+            ("Duration", json!("3s"), "nanos", json!(0)),
+            ("FieldMask", json!("a,b"), "paths", json!(["a", "b"])),
+            ("Struct", json!({"a": 1}), "fields", json!({"a": 1})),
+            ("ListValue", json!([1]), "values", json!([1])),
+            ("Value", json!(2), "number_value", json!(2)),
+            ("Value", json!(2), "bool_value", json!(null)),
+            ("Option", json!({}), "value", json!(null)),
+            ("Type", json!({"syntax": "SYNTAX_PROTO3"}), "syntax", json!("SYNTAX_PROTO3")),
+        ] {
+            let of = pool.get_message_by_name(&format!("google.protobuf.{name}")).expect("type should be known");
+            let message = frpc_dynamic::from_json(&of, json.to_string().as_bytes()).expect("JSON should be valid");
+            let field = of.get_field_by_name(field).expect("type should have the field");
+            assert_eq!(field_value(&message, &field).expect("field should have JSON"), expected, "{name}");
+        }
+    }
 
     #[test]
     fn metadata_of_two_marks_begins_with_one() {
