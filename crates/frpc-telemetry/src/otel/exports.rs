@@ -5,12 +5,17 @@ use opentelemetry::Context;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, Span, SpanData, SpanExporter, SpanProcessor};
+use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Maximum number of queued spans, including the batch that is being sent. Equal to the default of the SDK.
 const WAITING_MAX: u64 = 2048;
+
+/// Flag in the number of queued spans after a shutdown has begun. It exceeds [`WAITING_MAX`], so further spans are
+/// dropped.
+const IS_SHUT_DOWN: u64 = 1 << 63;
 
 /// Counters of exported spans, and of spans lost because the collector is down or slow.
 ///
@@ -35,8 +40,8 @@ pub struct Exports(Arc<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
-    /// Number of ended spans that are queued for export or being sent.
-    waiting: AtomicU64,
+    /// For each processor, the number of ended spans that are queued for export or being sent.
+    waiting: Mutex<Vec<Arc<AtomicU64>>>,
     exported: AtomicU64,
     failed: AtomicU64,
     dropped: AtomicU64,
@@ -51,9 +56,11 @@ impl Exports {
     /// Creates a processor that exports spans in batches on a dedicated thread and updates these counters.
     pub fn processor(&self, exporter: impl SpanExporter + 'static) -> impl SpanProcessor + 'static {
         let config = BatchConfigBuilder::default().with_max_queue_size(WAITING_MAX as usize).build();
-        let exporter = CountedExporter { counts: self.0.clone(), exporter };
+        let (counts, waiting) = (self.0.clone(), Arc::<AtomicU64>::default());
+        counts.waiting.lock().push(waiting.clone());
+        let exporter = CountedExporter { counts: counts.clone(), waiting: waiting.clone(), exporter };
         let batches = BatchSpanProcessor::builder(exporter).with_batch_config(config).build();
-        BoundedProcessor { counts: self.0.clone(), batches }
+        BoundedProcessor { counts, waiting, batches }
     }
 
     /// Returns the number of spans that the exporter has sent.
@@ -66,14 +73,14 @@ impl Exports {
         self.0.failed.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of spans that were dropped because the export queue was full.
+    /// Returns the number of spans that were dropped because the export queue was full or shut down.
     pub fn dropped(&self) -> u64 {
         self.0.dropped.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of spans that are queued for export or being sent, at most 2048.
+    /// Returns the number of spans that are queued for export or being sent, at most 2048 for each processor.
     pub fn waiting(&self) -> u64 {
-        self.0.waiting.load(Ordering::Relaxed)
+        self.0.waiting.lock().iter().map(|waiting| waiting.load(Ordering::Relaxed) & !IS_SHUT_DOWN).sum()
     }
 }
 
@@ -82,6 +89,8 @@ impl Exports {
 #[derive(Debug)]
 struct BoundedProcessor {
     counts: Arc<Counts>,
+    /// Number of spans that were admitted to the queue and not exported yet, and [`IS_SHUT_DOWN`].
+    waiting: Arc<AtomicU64>,
     batches: BatchSpanProcessor,
 }
 
@@ -91,14 +100,14 @@ impl SpanProcessor for BoundedProcessor {
     }
 
     fn on_end(&self, span: SpanData) {
-        let Counts { waiting, dropped, .. } = &*self.counts;
+        let Self { counts, waiting, .. } = self;
         // Ignore spans that are not sampled, like the processor of the SDK does.
         if !span.span_context.is_sampled() {
             return;
         }
         let enter = |waiting| (waiting < WAITING_MAX).then_some(waiting + 1);
         if waiting.fetch_update(Ordering::Relaxed, Ordering::Relaxed, enter).is_err() {
-            dropped.fetch_add(1, Ordering::Relaxed);
+            counts.dropped.fetch_add(1, Ordering::Relaxed);
             return;
         }
         self.batches.on_end(span);
@@ -109,7 +118,12 @@ impl SpanProcessor for BoundedProcessor {
     }
 
     fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
-        self.batches.shutdown_with_timeout(timeout)
+        self.waiting.fetch_or(IS_SHUT_DOWN, Ordering::Relaxed);
+        self.batches.shutdown_with_timeout(timeout)?;
+        // The thread of the queue has ended, so a span that was admitted during the shutdown is lost.
+        let lost = self.waiting.swap(IS_SHUT_DOWN, Ordering::Relaxed) & !IS_SHUT_DOWN;
+        self.counts.dropped.fetch_add(lost, Ordering::Relaxed);
+        Ok(())
     }
 
     fn set_resource(&mut self, resource: &Resource) {
@@ -121,28 +135,31 @@ impl SpanProcessor for BoundedProcessor {
 #[derive(Debug)]
 struct CountedExporter<E> {
     counts: Arc<Counts>,
+    waiting: Arc<AtomicU64>,
     exporter: E,
 }
 
 /// Guard of a batch of spans that is being sent. Counts the batch as failed if the export is cancelled.
 struct ExportGuard<'a> {
     counts: &'a Counts,
+    waiting: &'a AtomicU64,
     spans: u64,
     is_sent: bool,
 }
 
 impl Drop for ExportGuard<'_> {
     fn drop(&mut self) {
-        let Counts { waiting, exported, failed, .. } = self.counts;
+        let Counts { exported, failed, .. } = self.counts;
         let count = if self.is_sent { exported } else { failed };
         count.fetch_add(self.spans, Ordering::Relaxed);
-        waiting.fetch_sub(self.spans, Ordering::Relaxed);
+        self.waiting.fetch_sub(self.spans, Ordering::Relaxed);
     }
 }
 
 impl<E: SpanExporter> SpanExporter for CountedExporter<E> {
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
-        let mut sending = ExportGuard { counts: &self.counts, spans: batch.len() as u64, is_sent: false };
+        let Self { counts, waiting, .. } = self;
+        let mut sending = ExportGuard { counts, waiting, spans: batch.len() as u64, is_sent: false };
         let result = self.exporter.export(batch).await;
         sending.is_sent = result.is_ok();
         result
@@ -208,5 +225,22 @@ mod tests {
         provider.force_flush().expect("in-memory exporter should accept spans");
         assert_eq!(exporter.get_finished_spans().expect("exporter should not be shut down").len(), 3);
         assert_eq!(exports.exported(), 3);
+    }
+
+    /// Regression test: a span that ended during a shutdown was counted as waiting forever.
+    #[test]
+    fn spans_are_dropped_after_shutdown() {
+        let (exports, exporter) = (Exports::new(), InMemorySpanExporter::default());
+        let provider = SdkTracerProvider::builder().with_simple_exporter(exporter.clone()).build();
+        make(&provider, 1);
+        let span = exporter.get_finished_spans().expect("exporter should not be shut down").remove(0);
+        let [stopped, running] = [Refused::default(), Refused::default()].map(|exporter| exports.processor(exporter));
+        stopped.on_end(span.clone());
+        stopped.shutdown().expect("exporter should shut down");
+        stopped.on_end(span.clone());
+        assert_eq!((exports.exported(), exports.dropped(), exports.waiting()), (1, 1, 0));
+        running.on_end(span);
+        running.force_flush().expect("exporter should accept the span");
+        assert_eq!((exports.exported(), exports.dropped(), exports.waiting()), (2, 1, 0));
     }
 }
