@@ -23,7 +23,6 @@ use frpc_reflection::ServerSchema;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::net::UnixStream;
 use tokio::sync::{OnceCell, watch};
 use tokio::time::timeout;
 
@@ -412,14 +411,7 @@ pub unsafe extern "C" fn frisbee_client_connect(
         guarded_put(error, "client", client, || {
             let (address, running) = (text("address", address)?, Arc::default());
             let (builder, topics) = builders(options, &running)?;
-            let connected = match address.strip_prefix("unix:") {
-                Some(path) => {
-                    let path = path.to_owned();
-                    wait(builder.connect_with_connector(move || UnixStream::connect(path.clone())))
-                }
-                None => wait(builder.connect(address)),
-            };
-            let channel = connected?.inspect_err(|_| drop(end(&running)))?;
+            let channel = wait(builder.connect(address))?.inspect_err(|_| drop(end(&running)))?;
             handle::insert(Arc::new(frisbee_client {
                 channel,
                 schema: OnceCell::new(),
@@ -598,6 +590,33 @@ mod tests {
     use super::*;
     use frpc::{Call, CallResponse, Middleware, Next, Server};
     use frpc_reflection::Reflection;
+
+    /// Regression test: a client failed immediately if the backlog of a Unix socket was full.
+    #[cfg(target_os = "linux")]
+    #[tokio::test(flavor = "multi_thread")]
+    async fn client_waits_for_full_unix_backlog() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let socket = tokio::net::UnixSocket::new_stream().unwrap();
+        socket.bind(&path).unwrap();
+        let listener = socket.listen(0).unwrap();
+        let _queued = tokio::net::UnixStream::connect(&path).await.unwrap();
+        let connect = move || {
+            let address = std::ffi::CString::new(format!("unix:{}", path.display())).unwrap();
+            // SAFETY: All fields of the structs may be zero.
+            let (mut options, mut error): (frisbee_client_options, frisbee_error) = unsafe { std::mem::zeroed() };
+            options.connect_timeout_ms = 50;
+            let mut client = std::ptr::null_mut();
+            // SAFETY: The arguments are valid.
+            let code = unsafe { frisbee_client_connect(address.as_ptr(), &raw const options, &mut client, &mut error) };
+            assert_ne!(code, frisbee_code::FRISBEE_OK);
+            // SAFETY: The text ends with a NUL.
+            unsafe { CStr::from_ptr(error.message.as_ptr()) }.to_str().unwrap().to_owned()
+        };
+        let text = tokio::task::spawn_blocking(connect).await.unwrap();
+        assert!(text.contains("timed out"), "{text}");
+        drop(listener);
+    }
 
     /// Delays each reply by 20 s, as a busy server may.
     struct Busy;
