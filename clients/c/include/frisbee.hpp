@@ -193,6 +193,13 @@ Result<Unit> checked(Run run) {
     return Unit{};
 }
 
+/// Returns whether this thread is running a callback, in which functions of the library do not wait.
+inline bool is_in_callback() noexcept {
+    frisbee_event event;
+    // A function that may wait reports a callback before an invalid handle.
+    return frisbee_queue_next(nullptr, -1, &event, nullptr) == FRISBEE_FAILED_PRECONDITION;
+}
+
 /// A function object that a `user` pointer owns.
 template <class Function, class = void>
 class Closure {
@@ -451,6 +458,11 @@ class Client {
         std::swap(packets_, earlier.packets_);
         std::swap(handle_, earlier.handle_);
         return *this;
+    }
+    ~Client() {
+        if (packets_ == nullptr || handle_.get() == nullptr || !detail::is_in_callback()) return;
+        // A callback cannot wait for the function that receives packets. Another thread waits for it, and then frees it.
+        std::thread([rest = std::move(*this)] {}).detach();
     }
 
     static Result<Client> connect(std::string_view address, const ClientOptions &options = {}) {

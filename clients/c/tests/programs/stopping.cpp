@@ -93,10 +93,44 @@ static void function_that_ends_its_server_stays_valid() {
     CHECK(is_valid);
 }
 
+// Regression test: destroying a client in a callback freed its function while it was running on another thread.
+static void client_destroyed_in_callback_keeps_running_function() {
+    if (std::thread::hardware_concurrency() < 2) return; // The library has one thread, which the function occupies.
+    auto server = Server::create("t.Functions").value();
+    server.packets(1000, 1000, [](frisbee::Connection connection, const frisbee::Packet *packet) {
+        if (packet != nullptr) (void)connection.send(packet->id, packet->operation, packet->data);
+    }).value();
+    server.start("127.0.0.1:0").value();
+    auto captured = std::make_shared<int>(7);
+    std::weak_ptr<int> observed = captured;
+    std::atomic<bool> is_running{false}, may_end{false}, is_valid{false};
+    frisbee::ClientOptions options;
+    options.packets = [&, captured = std::move(captured)](frisbee::Connection, const frisbee::Packet *packet) {
+        if (packet == nullptr) return;
+        auto *end = &may_end; // The captures may be destroyed below.
+        is_running = true;
+        while (!*end) std::this_thread::yield();
+    };
+    options.first_operation = options.last_operation = 1000;
+    auto client = std::make_unique<frisbee::Client>(frisbee::Client::connect(server.address(), options).value());
+    options.packets = nullptr;
+    auto other = connect(server);
+    client->send(1, 1000, "x").value();
+    while (!is_running) std::this_thread::yield();
+    other.start("unknown", FRISBEE_JSON, "{}", [&](auto) {
+        client.reset();
+        is_valid = !observed.expired();
+        may_end = true;
+    }).value();
+    while (!may_end) std::this_thread::yield();
+    CHECK(is_valid);
+}
+
 int main() {
     alarm(100);
     stop_waits_for_functions();
     assigned_server_ends_before_its_functions_are_freed();
     function_that_ends_its_server_stays_valid();
+    client_destroyed_in_callback_keeps_running_function();
     puts("done");
 }
