@@ -269,8 +269,8 @@ export class Topics {
         if (operation === Op.Refused && id && !isActive && follows && from.bytes[from.at] === UNKNOWN_OPERATION) {
           isLossy = true;
           request(Op.Subscribe);
-        } else if (operation === Op.Refused && id && !isActive && isResumed && forget()) {
-          // The broker may accept fewer positions.
+        } else if ((operation === Op.Refused || (operation === Op.Follow && from.bytes[from.at])) && id && !isActive && isResumed && forget()) {
+          // The broker may accept fewer positions. It refuses FOLLOW with an answer to FOLLOW.
           request(Op.Follow);
         } else if (operation === Op.Follow && id && from.bytes[from.at] === 0) {
           takeByte(from);
@@ -294,7 +294,7 @@ export class Topics {
               topicsLeft--;
               before = expected.get(topic) ?? (expectsAll ? { ...next, offset: 1 } : undefined);
             } else if (!id && before?.epoch !== next.epoch) before = undefined;
-            if (before && isCovered) {
+            if (before && isCovered && (id || !isLossy)) {
               if (before.epoch === next.epoch && before.offset <= next.offset) lagged += next.offset - before.offset;
               else reconnected = true;
             }
@@ -331,8 +331,9 @@ export class Topics {
               following.reconnected ||= oldest.reconnected;
             }
           } else if (operation === Op.Lagged) {
-            // With a history, the number of lost messages follows from positions instead.
-            if (!(follows && isCovered && isActive)) lagged += takeVarint(from, 10);
+            // A loss before the confirmation concerns other subscriptions. With a history, the number of lost messages
+            // follows from positions instead.
+            if (isActive && !(follows && isCovered && !isLossy)) lagged += takeVarint(from, 10);
           } else if (id) {
             // A server without a broker also replies with a rejection.
             if (remaining(from)) fail(refusal(from));

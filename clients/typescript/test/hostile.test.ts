@@ -128,7 +128,8 @@ const epoch = new Array<number>(8).fill(1);
 const followed = (topics: number): number[] => [0, 1, ...epoch, topics];
 const position = (offset: number): number[] => [1, 0x61, ...epoch, offset];
 
-test("a subscription continues without its positions when the broker refuses them", () => {
+// A broker with history refuses FOLLOW with the operation of the request, and others with REFUSED.
+for (const refusal of [0xff05, 0xff06]) test(`a subscription continues without its positions if refused by ${refusal}`, () => {
   const requests: number[][] = [];
   return withServer(
     HELLO,
@@ -144,11 +145,47 @@ test("a subscription continues without its positions when the broker refuses the
       requests.push([...request.subarray(10)]);
       if (requests.length === 1) {
         socket.end(Buffer.concat([frame(id, 0xff06, followed(1)), frame(id, 0xff07, position(7)), frame(id, 0xff02, [1, 0x61, 1])]));
-      } else if (requests.length === 2) socket.write(frame(id, 0xff05, [3, ...Buffer.from("too many positions")]));
+      } else if (requests.length === 2) socket.write(frame(id, refusal, [3, ...Buffer.from("too many positions")]));
       else socket.write(Buffer.concat([frame(id, 0xff06, followed(0)), frame(0, 0xff07, position(20)), frame(0, 0xff02, [1, 0x61, 2])]));
     },
   );
 });
+
+test("losses are reported after a reconnect to a broker without history", () => {
+  let requests = 0;
+  return withServer(
+    HELLO,
+    async (client) => {
+      const messages = await new Topics(client.channel).subscribe("*", { from: "oldest" });
+      const received = [(await messages.next()).value, (await messages.next()).value];
+      assert.deepEqual(received.map((message) => [message?.lagged, message?.reconnected]), [[0, false], [5, true]]);
+    },
+    (socket, request) => {
+      const id = idOf(request);
+      if (operationOf(request) === 0xff00) {
+        return void socket.write(Buffer.concat([frame(id, 0xff00), frame(0, 0xff04, [5]), frame(0, 0xff02, [1, 0x61, 2])]));
+      }
+      if (operationOf(request) !== 0xff06) return;
+      if (++requests > 1) return void socket.write(frame(id, 0xff05, [4]));
+      socket.end(Buffer.concat([frame(id, 0xff06, followed(1)), frame(id, 0xff07, position(7)), frame(id, 0xff02, [1, 0x61, 1])]));
+    },
+  );
+});
+
+for (const from of [undefined, "now"] as const) test(`a loss before a subscription with ${from} began is not its own`, () =>
+  withServer(
+    HELLO,
+    async (client) => {
+      const messages = await new Topics(client.channel).subscribe("*", { from });
+      assert.equal((await messages.next()).value?.lagged, 0);
+    },
+    (socket, request) => {
+      const [id, operation] = [idOf(request), operationOf(request)];
+      if (operation < 0xff00) return;
+      const answer = operation === 0xff06 ? followed(0) : [];
+      socket.write(Buffer.concat([frame(0, 0xff04, [5]), frame(id, operation, answer), frame(0, 0xff02, [1, 0x61, 2])]));
+    },
+  ));
 
 test("a subscription continues without positions that exceed the longest packet", () => {
   const lengths: number[] = [];
