@@ -500,6 +500,23 @@ mod tests {
         assert_eq!(shown, ["-5", "-3", "3", "4"]);
     }
 
+    /// Regression test: a subscription whose request was in transit reported the losses of other subscriptions.
+    #[tokio::test]
+    async fn loss_before_confirmation_is_not_reported() {
+        let router = ClientRouter::new();
+        let mut older = router.0.persistent_subscription("a");
+        let request = router.0.enter(("b", "", None), tokio::sync::oneshot::channel().0, None);
+        let mut newer = request.expect("client should be open right after it was created");
+        let mut session = router.connected(&connection());
+        for (kind, id, body) in
+            [(Kind::Lagged, 0, vec![7]), (Kind::Subscribe, newer.id, Vec::new()), (Kind::Lagged, 0, vec![9])]
+        {
+            let packet = Packet::new(PacketId(id), router.0.operations.of(kind), body);
+            assert!(matches!(router.route(&mut session, packet, &mut Outbox::default()), Routed::Continue));
+        }
+        assert_eq!((received(&mut older), received(&mut newer)), (vec!["-7".into(), "-9".into()], vec!["-9".into()]));
+    }
+
     /// Regression test: a subscription was dropped on another thread while a topic position was handled. The replay of
     /// its history then reached another subscription.
     #[tokio::test]

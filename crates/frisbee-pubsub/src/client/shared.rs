@@ -186,8 +186,11 @@ impl ClientShared {
         let inner = self.inner.lock();
         let inboxes: Vec<_> = match id {
             // Skip subscriptions with a history: they detect lost messages from gaps in the message offsets. Those that
-            // have not started have lost none.
-            0 => inner.inboxes.values().filter(|one| one.is_lossy()).map(|one| one.inbox.clone()).collect(),
+            // the broker has not confirmed yet have lost none.
+            0 => {
+                let started = inner.inboxes.iter().filter(|(id, _)| !inner.pending.contains_key(id));
+                started.filter(|(_, one)| one.is_lossy()).map(|(_, one)| one.inbox.clone()).collect()
+            }
             _ => inner.inboxes.get(&id).map(|entered| entered.inbox.clone()).into_iter().collect(),
         };
         drop(inner);
