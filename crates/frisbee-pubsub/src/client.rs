@@ -466,6 +466,16 @@ impl Client {
         connection.ok_or_else(|| SendError::Closed(CloseReason::Router("not connected yet".into())))
     }
 
+    /// Closes the connection and stops reconnecting. Subscriptions end after the messages that they have received.
+    pub fn close(&self) {
+        self.0.stop_reconnecting();
+        match self.connection() {
+            Ok(connection) if !connection.is_closed() => connection.close(),
+            // The lost connection has reported its end before, and there will be no other one.
+            _ => self.0.handle_close(&CloseReason::Local),
+        }
+    }
+
     async fn answer<T>(&self, answered: oneshot::Receiver<T>) -> Result<T, PubSubError> {
         match tokio::time::timeout(ANSWER_TIMEOUT, answered).await {
             Ok(Ok(answer)) => Ok(answer),

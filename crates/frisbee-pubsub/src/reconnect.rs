@@ -42,7 +42,13 @@ pub(super) async fn keep(own: Weak<OwnedConnection>, shared: Weak<ClientShared>,
         }
         tracing::debug!(%reason, "connection to a broker lost");
         failures = if made.elapsed() < PAUSE_MAX { failures + 1 } else { 0 };
-        let Some(connection) = connect(&own, &shared, &dial, failures).await else { return };
+        let Some(connection) = connect(&own, &shared, &dial, failures).await else {
+            if let Some(shared) = shared.upgrade() {
+                // `Client::close` may have run just before the client noticed that the connection was lost.
+                shared.handle_close(&CloseReason::Local);
+            }
+            return;
+        };
         made = Instant::now();
         let Some(shared) = shared.upgrade() else { return };
         subscribe_again(&shared, &connection).await;
@@ -61,10 +67,12 @@ async fn connect(
         if attempt > 0 {
             tokio::time::sleep(pause(attempt, PAUSE_MIN, PAUSE_MAX)).await;
         }
-        let router = ClientRouter::again(shared.upgrade()?);
+        let router = ClientRouter::again(shared.upgrade().filter(|shared| shared.is_persistent())?);
         match dial(router).await {
             Ok(connection) => {
-                let own = own.upgrade();
+                // Check again, because `Client::close` may have run during the dial and found only the lost connection.
+                let is_wanted = shared.upgrade().is_some_and(|shared| shared.is_persistent());
+                let own = own.upgrade().filter(|_| is_wanted);
                 if own.is_none() {
                     connection.close();
                 }
@@ -167,6 +175,46 @@ mod tests {
             dialled.recv().await.expect("client should dial again after the connection closed");
         }
         assert!(started.elapsed() > 5 * PAUSE_MAX, "{:?}", started.elapsed());
+    }
+
+    /// Regression test: a client that was closed while it reconnected went on to do so, and its subscriptions never
+    /// ended.
+    #[tokio::test(start_paused = true)]
+    async fn client_closed_while_reconnecting_ends() {
+        let acceptor = frisbee::Server::builder().build(Broker::new()).expect("default settings should be valid");
+        for is_accepted in [false, true] {
+            let (acceptor, (dials, mut dialled)) = (acceptor.clone(), mpsc::unbounded_channel());
+            // Each dial waits for the test to answer it.
+            let connector = move || {
+                let (answer, answered) = oneshot::channel();
+                dials.send(answer).ok();
+                async move { answered.await.unwrap_or_else(|_| Err(std::io::ErrorKind::ConnectionRefused.into())) }
+            };
+            let serve = || {
+                let ((here, there), acceptor) = (frisbee::memory(), acceptor.clone());
+                (here, tokio::spawn(async move { acceptor.serve_connection(there).await }))
+            };
+            let connecting = tokio::spawn(Client::connect_with_connector(frisbee::Client::builder(), connector));
+            let (here, serving) = serve();
+            let first = dialled.recv().await.expect("client should dial");
+            first.send(Ok(here)).expect("client should wait for the dial");
+            let client = connecting.await.expect("task should not panic").expect("client should connect");
+            let mut subscription = client.subscribe("a").await.expect("broker should accept the subscription");
+            serving.abort();
+            let again = dialled.recv().await.expect("client should dial again");
+            client.close();
+            let ended = tokio::time::timeout(PAUSE_MAX, subscription.recv()).await;
+            assert!(matches!(ended, Ok(Err(RecvError::Closed(CloseReason::Local)))), "{ended:?}");
+            let (here, serving) = serve();
+            if is_accepted {
+                again.send(Ok(here)).expect("client should wait for the dial");
+                serving.await.expect("connection should be closed");
+            } else {
+                drop(again);
+            }
+            assert!(dialled.recv().await.is_none(), "closed client should not dial");
+            assert!(client.subscribe("a").await.is_err());
+        }
     }
 
     #[test]

@@ -34,6 +34,16 @@ impl ClientShared {
         current.as_ref().is_some_and(|current| current.is_same(connection))
     }
 
+    /// Returns whether the client replaces a lost connection.
+    pub(crate) fn is_persistent(&self) -> bool {
+        self.is_persistent.load(Ordering::Relaxed)
+    }
+
+    /// Makes the client end with its current connection.
+    pub(crate) fn stop_reconnecting(&self) {
+        self.is_persistent.store(false, Ordering::Relaxed);
+    }
+
     /// Returns the current connection if it differs from `than`.
     #[cold]
     pub(crate) fn newer(&self, than: &Connection) -> Option<Connection> {
@@ -248,7 +258,7 @@ impl ClientShared {
 
     /// Handles the end of the connection, which fails all pending calls of the client.
     pub(crate) fn handle_close(&self, reason: &CloseReason) {
-        let ends = !self.is_persistent.load(Ordering::Relaxed) || matches!(reason, CloseReason::Local);
+        let ends = !self.is_persistent() || matches!(reason, CloseReason::Local);
         let mut inner = self.inner.lock();
         let (pending, syncs) = (std::mem::take(&mut inner.pending), std::mem::take(&mut inner.syncs));
         inner.disconnect_reason = Some(reason.clone());
