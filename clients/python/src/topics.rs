@@ -145,10 +145,8 @@ impl Topics {
         // Set the flag first, so that callers that are still connecting fail and release the lock of `client`.
         shared.is_closed.send_replace(true);
         self.wait(py, async move {
-            if let Some(client) = shared.client.lock().await.take()
-                && let Ok(connection) = client.connection()
-            {
-                connection.close();
+            if let Some(client) = shared.client.lock().await.take() {
+                client.close();
             }
             Ok(())
         })

@@ -61,6 +61,24 @@ def test_closed_topics_refuse_calls_and_end_a_wait_for_the_connection() -> None:
     assert [status.code for status in failed] == [Code.FAILED_PRECONDITION] * 2
 
 
+def test_topics_closed_without_a_connection_end_their_subscriptions() -> None:
+    ended = threading.Event()
+    server = Server(topics=True).start("127.0.0.1:0")
+    topics = Client(server.address).topics()
+    subscription = topics.subscribe("never")
+    server.stop()
+
+    def iterate() -> None:
+        with pytest.raises(Status):
+            next(subscription)
+        ended.set()
+
+    thread = threading.Thread(target=iterate, daemon=True)
+    thread.start()
+    topics.close()
+    assert ended.wait(LIMIT)
+
+
 def test_a_server_publishes_to_its_subscribers_and_hears_them() -> None:
     with Server(topics=True).start("127.0.0.1:0") as server, Client(server.address) as client:
         here, there = server.topics(), client.topics()
