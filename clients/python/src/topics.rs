@@ -349,8 +349,13 @@ impl Subscribed {
         slot.take();
         match slot.stream().try_lock() {
             Ok(mut open) => open.subscription = None,
-            // Notify the reader, because it holds the lock of the subscription.
-            Err(_) => self.over.notify_one(),
+            Err(_) => {
+                // Notify the reader, because it holds the lock of the subscription.
+                self.over.notify_one();
+                // The reader may have been cancelled, or received a message, before it was notified.
+                let stream = slot.stream().clone();
+                self.runtime.spawn(async move { stream.lock().await.subscription = None });
+            }
         }
     }
 }

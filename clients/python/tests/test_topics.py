@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-from frisbee_rpc import AsyncClient, Client, Code, Position, Server, Status
+from frisbee_rpc import AsyncClient, AsyncSubscription, AsyncTopics, Client, Code, Position, Server, Status, Topics
 
 from .conftest import LIMIT, block_until_callback, run
 from .generated.desk import Pair
@@ -214,6 +214,40 @@ def test_message_for_a_cancelled_task_is_the_next_one() -> None:
                 with pytest.raises(asyncio.CancelledError):
                     await task
                 assert (await subscription.__anext__()).value == value
+
+    run(main)
+
+
+def test_closing_after_a_cancelled_wait_leaves_the_group() -> None:
+    async def read(subscription: AsyncSubscription[bytes]) -> None:
+        async with subscription:
+            await subscription.__anext__()
+
+    async def check(publisher: Topics, topics: AsyncTopics, topic: str) -> None:
+        closed, other = [await topics.subscribe(topic, group="workers") for _ in range(2)]
+        task = asyncio.ensure_future(read(closed))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        # As long as the closed subscription is in the group, the other one misses every second message.
+        last = -2
+        for number in range(0, 2000, 2):
+            publisher.publish(topic, str(number))
+            publisher.publish(topic, str(number + 1))
+            publisher.sync()
+            value = int((await other.__anext__()).value)
+            if value == last + 1:
+                return
+            last = value
+        raise AssertionError("the closed subscription is still in its group")
+
+    async def main() -> None:
+        with Server(topics=True).start("127.0.0.1:0") as server, Client(server.address) as client:
+            publisher, topics = client.topics(), AsyncClient(server.address).topics()
+            # The cancelled wait ends on another thread, so it may end before or after the subscription is closed.
+            for number in range(50):
+                await check(publisher, topics, f"a.{number}")
 
     run(main)
 
