@@ -206,6 +206,8 @@ impl Shared {
         let mut client = self.client.lock().await;
         if let Some(known) = client.as_ref() {
             let known = known.clone();
+            // Callers would otherwise wait one after the other.
+            drop(client);
             // Wait until a lost connection has been replaced on behalf of its subscriptions.
             let is_open = || known.connection().is_ok_and(|connection| !connection.is_closed());
             for _ in 0..RECONNECT_ATTEMPTS {

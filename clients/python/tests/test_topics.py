@@ -88,6 +88,19 @@ def test_a_server_publishes_to_its_subscribers_and_hears_them() -> None:
             assert (next(down).value, next(up).value) == (b"a", b"b")
 
 
+def test_calls_wait_together_for_a_lost_connection() -> None:
+    async def main() -> None:
+        server = Server(topics=True).start("127.0.0.1:0")
+        topics = AsyncClient(server.address).topics()
+        await topics.sync()
+        server.stop()
+        # Each call waits for 5 s, and `run` for 30 s.
+        outcomes = await asyncio.gather(*(topics.sync() for _ in range(10)), return_exceptions=True)
+        assert all(isinstance(outcome, Status) for outcome in outcomes)
+
+    run(main)
+
+
 def test_objects_are_messages_by_hints_or_by_a_schema() -> None:
     with Server(topics=True).start("127.0.0.1:0") as server, Client(server.address) as client:
         topics = client.topics()
