@@ -151,7 +151,13 @@ impl KubernetesResolver {
             let longest = match outcome {
                 Outcome::Changed => return Ok(()),
                 Outcome::Unchanged => continue,
-                Outcome::Ended => PAUSE,
+                Outcome::Ended => {
+                    // Slices beyond the limit may fit now, but no event repeats them.
+                    if self.slices.is_full {
+                        self.version = None;
+                    }
+                    PAUSE
+                }
                 Outcome::Gone => {
                     tracing::debug!(service = self.service, "resource version expired, listing again");
                     self.version = None;

@@ -234,8 +234,8 @@ pub(crate) struct Slices {
     slices: BTreeMap<String, Slice>,
     /// Total number of endpoints in all EndpointSlices.
     backends: usize,
-    /// Whether it has already been logged that a limit was exceeded. Reset when the slices are listed again.
-    is_full: bool,
+    /// Whether a slice was ignored because of a limit. Reset when the slices are listed again.
+    pub(crate) is_full: bool,
 }
 
 impl Slices {

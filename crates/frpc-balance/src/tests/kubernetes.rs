@@ -145,6 +145,29 @@ async fn ended_watch_continues_without_another_list() {
     assert!(state.watches[1].contains("resourceVersion=11"), "watch should start at the bookmark: {:?}", state.watches);
 }
 
+/// Regression test: a slice that exceeded the limit stayed unknown after other slices had been deleted.
+#[tokio::test]
+async fn slice_beyond_limit_is_listed_when_others_left() {
+    let api = Api::start().await;
+    let many: Vec<_> = (0..10_000).map(|at| format!("10.1.{}.{}", at / 256, at % 256)).collect();
+    let many: Vec<_> = many.iter().map(String::as_str).collect();
+    api.put("a", &many);
+    api.put("b", &many);
+    api.put("c", &["10.0.0.1"]);
+    let mut followed = followed(&api);
+    assert_eq!(hosts(&mut followed).await.len(), many.len());
+    until_watched(&mut followed, &api, 1).await;
+    api.put("a", &[]);
+    api.put("b", &["10.0.0.2"]);
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.2"]);
+    api.end_watches();
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.1", "10.0.0.2"]);
+    until_watched(&mut followed, &api, 2).await;
+    api.end_watches();
+    until_watched(&mut followed, &api, 3).await;
+    assert_eq!(api.request_counts().0, 2, "complete list should not be repeated");
+}
+
 #[tokio::test]
 async fn unended_watch_is_restarted_after_timeout() {
     let api = Api::start().await;
