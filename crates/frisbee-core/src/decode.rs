@@ -236,8 +236,15 @@ impl Decoder {
             partial = partial.next.as_mut()?;
         }
         partial.is_discarded = true;
-        let received = std::mem::take(&mut partial.received);
-        let received = received.as_ref();
+        let discarded = std::mem::take(&mut partial.received);
+        let discarded = discarded.as_ref();
+        let end = discarded.len().saturating_sub(partial.ahead.into());
+        let (received, ahead) = discarded.split_at(end);
+        if !ahead.is_empty() {
+            // Keep the start of the next packet, which is not part of the body.
+            partial.received = BodyMemory::new(ahead.len(), None);
+            partial.received.buffer().extend_from_slice(ahead);
+        }
         let body = Bytes::copy_from_slice(received.get(..REJECTED_KEEPS).unwrap_or(received));
         Some(Packet { id: partial.header.id, operation: partial.header.operation, body })
     }

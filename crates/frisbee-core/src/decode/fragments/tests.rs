@@ -205,6 +205,28 @@ fn all_fragments_of_discarded_packet_are_skipped() {
     assert!(packets[0].body == body && !client.is_mid_packet());
 }
 
+/// Regression test: the start of the next packet was discarded with the body, and the connection closed with an error.
+#[test]
+fn bytes_after_discarded_fragment_are_decoded() {
+    let now = Instant::now();
+    let (mut client, body) = (client(now), body(200_000));
+    let bytes = fragments(&[1], &body, 65_500);
+    let (start, rest) = bytes.split_at(20_000);
+    assert!(read(&mut client, start, usize::MAX, now).is_empty());
+    let mut target = client.body_mut().expect("a large body should be incomplete");
+    let (part, rest) = rest.split_at(target.missing());
+    target.buffer().extend_from_slice(part);
+    assert!(!target.appended(), "a short packet should follow the fragment");
+    let discarded = client.discard_body().expect("a body should be incomplete");
+    assert_eq!(discarded.body, body[..64]);
+    assert!(client.buffered() < 64 && client.discard_body().is_none());
+    let event = client.poll_event(&mut Bytes::new(), now).expect("packets should be valid");
+    assert!(event.is_none() && client.is_mid_packet());
+    let packets = read(&mut client, rest, usize::MAX, now);
+    assert!(packets.len() == 4 && packets.iter().all(|packet| packet.body == "between"));
+    assert!(!client.is_mid_packet() && client.buffered() == 0);
+}
+
 #[test]
 fn malformed_fragments_close_connection() {
     use FragmentError::{Channel, Head, Length, Order};
