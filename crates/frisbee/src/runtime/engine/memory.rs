@@ -12,6 +12,11 @@ use frisbee_core::{Role, StreamSignal};
 /// one read.
 const ONE_READ: usize = READ_BUFFER / 2;
 
+/// Maximum size in bytes of a packet that is received even if its caller has used up its memory share. Without this, a
+/// CREDIT, END or short message that arrives in two reads would be lost, although it needs no memory if it arrives in
+/// one.
+const SHORT: usize = 1024;
+
 impl<R: Router> Engine<R> {
     /// Charges the received part of a body to the server's memory. If no memory is left, the body is discarded as it
     /// arrives.
@@ -27,7 +32,8 @@ impl<R: Router> Engine<R> {
             account.release(before - buffered);
         } else if !account.take(buffered - before) {
             // Stop reading, because the client has not read its replies. This may be the first read that reveals this.
-            if buffered - before > ONE_READ || self.core.outbox().is_empty() {
+            let most = if self.core.outbox().is_empty() { SHORT } else { ONE_READ };
+            if buffered - before > most {
                 return self.reject_body();
             }
             self.handle.0.mailbox.account.charge(buffered - before);
@@ -60,8 +66,8 @@ impl<R: Router> Engine<R> {
             // Without its HELLO, the peer would be treated as one without the protocol extension, and its deadlines and
             // metadata would be lost.
             PeerKind::Unknown => packet.operation == Operation::EXTENSION,
-            // Otherwise, the peer would wait for a reply, or the reader of a stream for its end.
-            PeerKind::Native(_) => matches!(packet.operation, Operation::HAND_OFF | Operation::EXTENSION),
+            // Otherwise, the peer would wait for a reply, or a stream for its credit or end.
+            PeerKind::Native(_) => packet.operation.is_reserved(),
             PeerKind::Compat => false,
         };
         if is_essential {

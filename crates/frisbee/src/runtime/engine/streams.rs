@@ -303,6 +303,42 @@ mod tests {
         assert_eq!(budget.charged(), 0);
     }
 
+    /// Receives a packet in two reads while all memory is used, except that the stream of [`opened`] is open.
+    fn receive_in_parts(driven: &mut Driven, bytes: &[u8], first: usize) {
+        let account = driven.handle.0.mailbox.account.clone();
+        let _most = driven.handle.charge(account.room() + (1 << 16));
+        let (first, rest) = bytes.split_at(first);
+        driven.receive(first);
+        driven.receive(rest);
+    }
+
+    /// Returns a connection with 1 MiB of memory and a stream that the peer has opened. All replies have been read.
+    fn opened() -> (Driven, Stream) {
+        let mut driven = Driven::new(1 << 20, 0);
+        driven.receive(&[HELLO, &whole(Operation::STREAM, b"first")].concat());
+        driven.write();
+        let stream = driven.stream().expect("peer should open a stream");
+        (driven, stream)
+    }
+
+    /// Regression test: without memory, a short packet that arrived in two reads was lost. A sender waited forever for
+    /// its CREDIT, or a reader for its END.
+    #[tokio::test]
+    async fn short_packets_in_parts_need_no_memory() {
+        let (mut driven, mut stream) = opened();
+        let credit = |driven: &Driven| {
+            driven.handle.0.mailbox.lock().streams.get(PacketId(1)).and_then(|stream| stream.view().credit)
+        };
+        let before = credit(&driven).expect("stream should be open");
+        receive_in_parts(&mut driven, &whole(Operation::CREDIT, &[0x80, 0x01]), 11);
+        assert_eq!(credit(&driven), Some(before + 128));
+        receive_in_parts(&mut driven, &whole(Operation::STREAM, b"message"), 13);
+        assert_eq!(poll(&mut stream), Poll::Ready(Some("message".into())));
+        receive_in_parts(&mut driven, &whole(Operation::END, &[5, b'n', b'o']), 12);
+        assert_eq!(poll(&mut stream), Poll::Ready(None));
+        assert!(driven.engine.order.is_none() && driven.engine.core.outbox().is_empty());
+    }
+
     /// Regression test: after a message had been rejected, the stream's senders waited forever, even once the
     /// connection had ended.
     #[tokio::test]
