@@ -291,7 +291,7 @@ impl<R: Router> Engine<R> {
         self.core.handle_read(count, now);
         self.count(Traffic::Read, count);
         if self.body_charge > 0 || self.core.is_mid_packet() {
-            self.charge_body()?;
+            self.charge_body(now)?;
         }
         if self.is_leaving() {
             self.leave_later();

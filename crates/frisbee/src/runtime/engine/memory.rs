@@ -4,9 +4,9 @@ use super::Engine;
 use super::streams::NO_ROOM;
 use crate::account::READ_BUFFER;
 use crate::connection::stream::RESOURCE_EXHAUSTED;
-use crate::mailbox::Order;
 use crate::{CloseReason, Operation, PacketId, PeerKind, Routed, Router};
 use frisbee_core::{Role, StreamSignal};
+use std::time::Instant;
 
 /// Maximum excess of a body over its caller's memory share, in bytes, while unread replies use up the share. Equal to
 /// one read.
@@ -21,7 +21,7 @@ impl<R: Router> Engine<R> {
     /// Charges the received part of a body to the server's memory. If no memory is left, the body is discarded as it
     /// arrives.
     #[cold]
-    pub(super) fn charge_body(&mut self) -> Result<(), CloseReason> {
+    pub(super) fn charge_body(&mut self, now: Instant) -> Result<(), CloseReason> {
         if self.core.role() == Role::Client {
             return Ok(()); // Not charged, because a client holds at most one body per server.
         }
@@ -34,7 +34,7 @@ impl<R: Router> Engine<R> {
             // Stop reading, because the client has not read its replies. This may be the first read that reveals this.
             let most = if self.core.outbox().is_empty() { SHORT } else { ONE_READ };
             if buffered - before > most {
-                return self.reject_body();
+                return self.reject_body(now);
             }
             self.handle.0.mailbox.account.charge(buffered - before);
         }
@@ -54,42 +54,37 @@ impl<R: Router> Engine<R> {
         self.output.update_charge(self.core.outbox(), account);
     }
 
-    fn reject_body(&mut self) -> Result<(), CloseReason> {
+    fn reject_body(&mut self, now: Instant) -> Result<(), CloseReason> {
         let Some(packet) = self.core.discard_body() else { return Ok(()) };
         self.release_body();
         self.handle.0.mailbox.account.budget().counts.count_rejected();
-        if matches!(packet.operation, Operation::STREAM | Operation::BATCH) {
-            self.reject_stream_body(packet.id, packet.operation == Operation::STREAM);
-            return Ok(());
-        }
-        let is_essential = match self.core.peer() {
-            // Without its HELLO, the peer would be treated as one without the protocol extension, and its deadlines and
-            // metadata would be lost.
-            PeerKind::Unknown => packet.operation == Operation::EXTENSION,
-            // Otherwise, the peer would wait for a reply, or a stream for its credit or end.
-            PeerKind::Native(_) => packet.operation.is_reserved(),
-            PeerKind::Compat => false,
+        let (length, operation) = (packet.body.len(), packet.operation);
+        let is_native = matches!(self.core.peer(), PeerKind::Native(_));
+        let next = match (operation, packet.stream()) {
+            (Operation::STREAM | Operation::BATCH, _) => {
+                self.reject_stream_body(packet.id, operation == Operation::STREAM)
+            }
+            (Operation::EXTENSION, Some(stream)) if is_native => self.reject_stream_body(stream, false),
+            // Close the connection. Otherwise, the peer would wait for a reply, or a stream for its credit or end.
+            _ if is_native && operation.is_reserved() => Routed::Close(no_memory(operation)),
+            // A peer without its HELLO would be treated as one without the protocol extension, and its deadlines and
+            // metadata would be lost. Close immediately, because nothing can be sent to it.
+            (Operation::EXTENSION, _) if *self.core.peer() == PeerKind::Unknown => return Err(no_memory(operation)),
+            _ if operation.is_reserved() => Routed::Continue,
+            _ => self.guarded(|engine| match &mut engine.session {
+                Some(session) => engine.router.discarded(session, packet, engine.core.outbox()),
+                None => Routed::Continue,
+            })?,
         };
-        if is_essential {
-            let reason = CloseReason::Router(format!("no memory for the body of {}", packet.operation).into());
-            Order::put(Order::Flush(reason), &mut self.order);
-        }
-        if packet.operation.is_reserved() {
-            return Ok(());
-        }
-        let next = self.guarded(|engine| match &mut engine.session {
-            Some(session) => engine.router.discarded(session, packet, engine.core.outbox()),
-            None => Routed::Continue,
-        })?;
-        if let Routed::Close(reason) = next {
-            Order::put(Order::Flush(reason), &mut self.order);
+        if !matches!(next, Routed::Continue) {
+            self.stops(next, length, now);
         }
         Ok(())
     }
 
     /// Ends a stream because its message was discarded. If `may_open` is set, the message may have opened the stream,
     /// and the stream is refused.
-    fn reject_stream_body(&mut self, id: PacketId, may_open: bool) {
+    fn reject_stream_body(&mut self, id: PacketId, may_open: bool) -> Routed {
         let inner = self.handle.0.mailbox.lock();
         let native = inner.peer.hello().is_some();
         let stream = inner.streams.get(id).cloned();
@@ -99,7 +94,7 @@ impl<R: Router> Engine<R> {
                 let signal = stream.handle_rejected_body();
                 // Cache the stream, because `leave_stream` removes the cached one.
                 self.last_stream = Some(stream);
-                return drop(self.leave_stream(signal));
+                return self.leave_stream(signal);
             }
             None => {
                 // Remove the deferred packet that opens the stream, because the stream is refused.
@@ -112,5 +107,12 @@ impl<R: Router> Engine<R> {
             }
         };
         signal.put(self.core.outbox(), id, RESOURCE_EXHAUSTED, NO_ROOM);
+        Routed::Continue
     }
+}
+
+/// Returns the close reason of a connection whose packet of this operation was discarded.
+#[cold]
+fn no_memory(operation: Operation) -> CloseReason {
+    CloseReason::Router(format!("no memory for the body of {operation}").into())
 }

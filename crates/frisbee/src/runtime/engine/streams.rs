@@ -339,6 +339,47 @@ mod tests {
         assert!(driven.engine.order.is_none() && driven.engine.core.outbox().is_empty());
     }
 
+    /// Regression test: without memory, long TRAILERS that arrived in two reads closed the connection, unlike those that
+    /// arrived in one.
+    #[tokio::test]
+    async fn trailers_without_memory_reset_only_their_stream() {
+        for first in [4_000, usize::MAX] {
+            let (mut driven, stream) = opened();
+            let trailers = whole(Operation::EXTENSION, &[&[1][..], &[0; 5_000]].concat());
+            let trailers = [&[0, 15, 0, 6], &trailers[4..]].concat();
+            receive_in_parts(&mut driven, &trailers, first.min(trailers.len()));
+            assert!(driven.engine.order.is_none(), "connection should stay open");
+            assert!(stream.sender().is_closed());
+            assert!(!driven.engine.core.outbox().is_empty(), "stream should be reset");
+        }
+    }
+
+    /// Regression test: the connection was closed for lack of memory, but packets that arrived in the meantime were
+    /// routed.
+    #[tokio::test]
+    async fn nothing_is_routed_after_discarded_packet_closes() {
+        let (mut driven, _stream) = opened();
+        let request = whole(Operation::FIRST_USER, &[0; 5_000]);
+        let opening = [&[0, 15, 0, 2], &whole(Operation::STREAM, b"other")[4..]].concat();
+        receive_in_parts(&mut driven, &[request, opening].concat(), 2_000);
+        assert!(matches!(driven.engine.order.as_deref(), Some(Order::Flush(CloseReason::Router(_)))));
+        assert!(driven.stream().is_none(), "no packet should be routed after the decision to close");
+        assert!(!driven.engine.wants_input());
+    }
+
+    /// Regression test: the packets that followed a discarded HELLO were routed before the connection was closed, as
+    /// those of a peer without the protocol extension.
+    #[tokio::test]
+    async fn discarded_hello_closes_connection_immediately() {
+        let mut driven = Driven::new(1 << 20, 0);
+        let _most = driven.handle.charge(2 << 20);
+        let hello = whole(Operation::EXTENSION, &[&b"fris\x01"[..], &[0; 5_000]].concat());
+        let hello = [&[0, 15, 0, 0], &hello[4..]].concat();
+        driven.engine.handle_input(Bytes::copy_from_slice(&hello[..4_000]));
+        let closed = driven.engine.route(driven.now);
+        assert!(matches!(closed, Err(CloseReason::Router(_))), "{closed:?}");
+    }
+
     /// Regression test: after a message had been rejected, the stream's senders waited forever, even once the
     /// connection had ended.
     #[tokio::test]
