@@ -224,12 +224,15 @@ impl Connection<'_> {
         let bounds = session.bounds();
         let refused = session.run_batch(now, |batch| {
             loop {
-                if bytes.starts_with(BYTE_ORDER_MARK) {
-                    bytes.advance(BYTE_ORDER_MARK.len());
-                }
                 let spaces = bytes.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
                 bytes.advance(spaces);
-                if bytes.is_empty() {
+                if bytes.starts_with(BYTE_ORDER_MARK) {
+                    bytes.advance(BYTE_ORDER_MARK.len());
+                    continue;
+                }
+                // Keep the start of a byte order mark that arrives in several reads.
+                if BYTE_ORDER_MARK.starts_with(&bytes) {
+                    input.extend_from_slice(&bytes);
                     return None;
                 }
                 if batch.is_full() {

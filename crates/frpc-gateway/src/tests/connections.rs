@@ -133,6 +133,29 @@ fn chunked(name: &str) -> String {
     post("", name).replace(&length, &chunks)
 }
 
+/// Regression test: a byte order mark was rejected if it arrived in several reads or after white space.
+#[tokio::test(start_paused = true)]
+async fn json_rpc_messages_may_begin_with_byte_order_mark() {
+    let (_host, server) = Host::in_memory();
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{"name":"Ada"}}"#;
+    let messages = format!("\u{feff}{call}\r\n\u{feff} {call}");
+    // The server reads at most this many bytes at once.
+    for size in [1, 2, 1024] {
+        let (mut io, there) = tokio::io::duplex(size);
+        let server = server.clone();
+        tokio::spawn(async move { server.serve_connection(there).await });
+        let (mut replies, mut requests) = tokio::io::split(&mut io);
+        let sending = async {
+            requests.write_all(messages.as_bytes()).await.expect("server should read the messages");
+            requests.shutdown().await.expect("client should be able to shut down");
+        };
+        let mut text = String::new();
+        let (_, read) = tokio::join!(sending, replies.read_to_string(&mut text));
+        read.expect("replies should be UTF-8");
+        assert_eq!(text.matches("Hello, Ada!").count(), 2, "{text}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn half_closed_hyper_client_gets_response() {
     let (host, server) = Host::in_memory();
