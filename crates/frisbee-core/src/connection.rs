@@ -4,7 +4,7 @@
 pub(crate) mod hand_off;
 
 use crate::decode::{BodyMut, FRAGMENT_LEAST};
-use crate::hello::CHANNELS_MAX;
+use crate::hello::{CHANNELS_MAX, HELLO_MAX};
 use crate::idle_tracker::IdleTracker;
 use crate::keepalive::millis;
 use crate::{
@@ -537,7 +537,10 @@ impl Connection {
 
     fn send_hello(&mut self) {
         let Some(hello) = self.hello.take() else { return };
-        let sent = self.outbox.push_extension(extension::HELLO, hello.encode());
+        // Send the HELLO even if memory is short. Without it, the client would treat this end as one without the protocol
+        // extension.
+        let write = |outbox: &mut Outbox| outbox.push(extension::HELLO, Operation::EXTENSION, hello.encode());
+        let sent = self.outbox.with_room(HELLO_MAX, write);
         debug_assert!(sent.is_ok(), "HELLO should be within its limit");
     }
 

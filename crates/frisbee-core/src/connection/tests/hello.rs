@@ -46,6 +46,21 @@ fn hello_may_exceed_receiver_body_limit() {
     }
 }
 
+/// Regression test: a server that was short of memory did not reply to HELLO if its own was longer than 1 KiB. Its
+/// clients then treated it as a server without the protocol extension.
+#[test]
+fn long_hello_is_sent_despite_memory_shortage() {
+    let now = Instant::now();
+    let hello_items = HelloItems::from_iter([(Hello::FIRST_USER_ITEM, vec![1; 2_000].into())]);
+    let mut client = Connection::client(&Default::default(), now);
+    let mut server = Connection::server(&ServerConfig::default().hello_items(hello_items), now);
+    server.outbox().set_room(Some(1024));
+    assert_eq!(exchange(&mut client, &mut server, now), [Event::PeerKnown]);
+    assert_eq!(exchange(&mut server, &mut client, now), [Event::PeerKnown]);
+    assert!(client.peer().hello().is_some_and(|hello| hello.items_len() > 2_000));
+    assert!(server.outbox().push(PacketId(1), Operation::FIRST_USER, vec![0; 1025]).is_err());
+}
+
 #[test]
 fn both_ends_send_hello_first() {
     let now = Instant::now();
