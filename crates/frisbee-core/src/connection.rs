@@ -320,6 +320,12 @@ impl Connection {
         self.decoder.discard_body()
     }
 
+    /// Returns how many of the next input bytes belong to a [discarded](Self::discard_body) packet, or `None` if the
+    /// next byte belongs to another one. [`poll_event`](Self::poll_event) reports no event at the end of such a packet.
+    pub fn discarding(&self) -> Option<usize> {
+        self.decoder.discarding()
+    }
+
     /// Prepares a write of [`transmit`](Self::transmit). Appends fragments of long packets, if the peer accepts
     /// fragments.
     ///
@@ -537,8 +543,8 @@ impl Connection {
 
     fn send_hello(&mut self) {
         let Some(hello) = self.hello.take() else { return };
-        // Send the HELLO even if memory is short. Without it, the client would treat this end as one without the protocol
-        // extension.
+        // Send the HELLO even if memory is short. Without it, the client would treat this end as one without the
+        // protocol extension.
         let write = |outbox: &mut Outbox| outbox.push(extension::HELLO, Operation::EXTENSION, hello.encode());
         let sent = self.outbox.with_room(HELLO_MAX, write);
         debug_assert!(sent.is_ok(), "HELLO should be within its limit");

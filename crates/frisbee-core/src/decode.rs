@@ -249,6 +249,12 @@ impl Decoder {
         Some(Packet { id: partial.header.id, operation: partial.header.operation, body })
     }
 
+    /// Returns the number of missing bytes of the packet or fragment that is being [discarded](Self::discard_body), if
+    /// the next input byte belongs to it.
+    pub(crate) fn discarding(&self) -> Option<usize> {
+        self.body.as_ref().filter(|partial| partial.is_discarded && partial.piece > 0).map(|partial| partial.piece)
+    }
+
     #[inline(always)]
     fn header(&mut self, input: &mut Bytes) -> Result<Option<Header>, ProtocolError> {
         if self.head_len == 0

@@ -303,6 +303,11 @@ impl<R: Router> Engine<R> {
         if self.routing == Routing::Deferring {
             return self.route_full(now);
         }
+        if self.is_leaving()
+            && let Some(missing) = self.core.discarding()
+        {
+            return self.route_discarded(missing, now);
+        }
         // While a hand-off is pending, stop after the next packet, because the hand-off takes place at its end.
         let (mut left, mut routed) = (if self.is_leaving() { 1 } else { PACKETS_PER_BATCH }, 0);
         // Update both values after every event except a plain packet, which changes neither.

@@ -10,6 +10,7 @@ use crate::mailbox::hand_off::{HandOffAccepted, HandOffStep, HandOffTarget};
 use crate::{CloseReason, HandOffError, Routed, Router};
 use bytes::Bytes;
 use frisbee_core::{HandOffAnswer, HandOffEvent, TooLong};
+use std::time::Instant;
 use tokio::runtime::Handle;
 
 /// Progress of handing off this end's transport to another owner.
@@ -164,6 +165,16 @@ impl<R: Router> Engine<R> {
     #[inline]
     pub(super) fn is_leaving(&self) -> bool {
         matches!(self.departure, OutgoingHandOff::AtPacketEnd(_))
+    }
+
+    /// Decodes the rest of a discarded packet, but no bytes behind it, because they belong to the new owner of the
+    /// transport. `missing` bytes of the packet have not been decoded.
+    #[cold]
+    pub(super) fn route_discarded(&mut self, missing: usize, now: Instant) -> Result<(), CloseReason> {
+        let mut rest = self.unrouted.split_to(missing.min(self.unrouted.len()));
+        let event = self.core.poll_event(&mut rest, now)?;
+        debug_assert!(event.is_none() && rest.is_empty(), "discarded packet should cause no event");
+        Ok(())
     }
 
     /// Completes a postponed hand-off. Called when no packet is partially received and none is deferred.

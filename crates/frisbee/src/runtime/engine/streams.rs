@@ -139,6 +139,7 @@ mod tests {
     use super::*;
     use crate::account::Budget;
     use crate::mailbox::Order;
+    use crate::mailbox::hand_off::HandOffTarget;
     use crate::transport::endpoint::EndpointInfo;
     use crate::{Config, Connection, Outbox};
     use std::sync::Mutex;
@@ -339,8 +340,8 @@ mod tests {
         assert!(driven.engine.order.is_none() && driven.engine.core.outbox().is_empty());
     }
 
-    /// Regression test: without memory, long TRAILERS that arrived in two reads closed the connection, unlike those that
-    /// arrived in one.
+    /// Regression test: without memory, long TRAILERS that arrived in two reads closed the connection, unlike those in
+    /// one read.
     #[tokio::test]
     async fn trailers_without_memory_reset_only_their_stream() {
         for first in [4_000, usize::MAX] {
@@ -378,6 +379,25 @@ mod tests {
         driven.engine.handle_input(Bytes::copy_from_slice(&hello[..4_000]));
         let closed = driven.engine.route(driven.now);
         assert!(matches!(closed, Err(CloseReason::Router(_))), "{closed:?}");
+    }
+
+    /// Regression test: the bytes behind a discarded packet were decoded, although they belong to the new owner of the
+    /// transport.
+    #[tokio::test]
+    async fn bytes_after_discarded_packet_reach_new_owner() {
+        let mut driven = Driven::new(1 << 20, 0);
+        driven.receive(HELLO);
+        driven.write();
+        let _most = driven.handle.charge(2 << 20);
+        let message = whole(Operation::STREAM, &[0; 5_000]);
+        let (first, rest) = message.split_at(2_000);
+        driven.receive(first);
+        driven.engine.leave(HandOffTarget::at_once(drop));
+        assert!(!driven.engine.has_departed());
+        driven.receive(&[rest, b"raw"].concat());
+        driven.write();
+        let (early, ..) = driven.engine.hand_over().expect("transport should be handed off after the packet");
+        assert_eq!(early, "raw");
     }
 
     /// Regression test: after a message had been rejected, the stream's senders waited forever, even once the
