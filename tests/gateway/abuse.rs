@@ -220,6 +220,11 @@ pub(crate) fn http2_frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> V
 
 /// Encodes an HTTP/2 request with entries of the static table and literals. The numbers of requests start at zero.
 pub(crate) fn http2_request(number: u32, path: &str, content_type: &str, body: &[u8]) -> Vec<u8> {
+    http2_request_with(number, path, content_type, &[], body)
+}
+
+/// Like [`http2_request`], with another header field.
+pub(crate) fn http2_request_with(number: u32, path: &str, content_type: &str, field: &[&str], body: &[u8]) -> Vec<u8> {
     let mut fields = vec![0x83, 0x86];
     for (name, value) in [(4, path), (1, "localhost")] {
         fields.extend_from_slice(&[name, value.len() as u8]);
@@ -227,12 +232,17 @@ pub(crate) fn http2_request(number: u32, path: &str, content_type: &str, body: &
     }
     fields.extend_from_slice(&[0x0f, 0x10, content_type.len() as u8]);
     fields.extend_from_slice(content_type.as_bytes());
+    fields.extend_from_slice(if field.is_empty() { &[] } else { &[0] });
+    for text in field {
+        fields.push(text.len() as u8);
+        fields.extend_from_slice(text.as_bytes());
+    }
     let stream = 2 * number + 1;
     [http2_frame(HEADERS, 4, stream, &fields), http2_frame(DATA, 1, stream, body)].concat()
 }
 
 pub(crate) const DATA: u8 = 0;
-const HEADERS: u8 = 1;
+pub(crate) const HEADERS: u8 = 1;
 const PRIORITY: u8 = 2;
 const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;

@@ -1,7 +1,7 @@
 //! Tests that the response streams of an HTTP/2 connection take turns, and that the server takes an item from a handler
 //! only in the turn of its stream.
 
-use crate::gateway::abuse::{DATA, http2_beginning, http2_request};
+use crate::gateway::abuse::{DATA, HEADERS, http2_beginning, http2_request_with};
 use frpc::{Acceptor, Request, Response, ResponseStream, Server, ServerBuilder, Status};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use samples::greet::{Greeter, GreeterServer, Greeting, Name};
@@ -41,7 +41,7 @@ impl Reciter {
     }
 }
 
-/// Opens streams with items of these lengths, on one connection.
+/// Opens streams with items of these lengths and a deadline, on one connection.
 async fn recite(server: &Acceptor, beginning: Vec<u8>, lengths: &[usize]) -> DuplexStream {
     let (mut here, there) = tokio::io::duplex(64 * 1024);
     let server = server.clone();
@@ -51,7 +51,8 @@ async fn recite(server: &Acceptor, beginning: Vec<u8>, lengths: &[usize]) -> Dup
         let message = format!("{{\"name\":\"{length}\"}}");
         let prefix = [&[0; 4][..], &[message.len() as u8]].concat();
         let body = [prefix, message.into_bytes()].concat();
-        bytes.extend(http2_request(number, "/greet.Greeter/Recite", "application/grpc+json", &body));
+        let timeout = ["grpc-timeout", TIMEOUT];
+        bytes.extend(http2_request_with(number, "/greet.Greeter/Recite", "application/grpc+json", &timeout, &body));
     }
     here.write_all(&bytes).await.expect("server should read the requests");
     // With a paused clock, `sleep` returns only when all tasks are idle, so the server has handled the input.
@@ -76,6 +77,8 @@ async fn read(io: &mut DuplexStream, streams: usize, count: usize) -> Vec<usize>
 }
 
 const MIB: usize = 1 << 20;
+/// Deadline of the calls in seconds, as in `grpc-timeout`.
+const TIMEOUT: &str = "5S";
 
 #[tokio::test(start_paused = true)]
 async fn http2_streams_without_turn_take_no_items() {
@@ -100,6 +103,32 @@ async fn items_for_tiny_http2_windows_are_charged() {
     assert!((6..15).contains(&taken), "server took {taken} items");
     let held = server.stats().memory_held();
     assert!(held < MEMORY, "server holds {held} bytes");
+}
+
+/// Regression test: the deadline of a call was not checked while its stream waited for memory. The client waited
+/// forever.
+#[tokio::test(start_paused = true)]
+async fn calls_expire_while_waiting_for_memory() {
+    const CALLS: usize = 100;
+    let reciter = Reciter::default();
+    let server = reciter.server(|builder| builder.memory_max(16 * MIB));
+    let mut io = recite(&server, http2_beginning(1, 1 << 30), &[MIB; CALLS]).await;
+    let taken = reciter.taken.load(Ordering::SeqCst);
+    let (mut ended, end_stream) = (0, 1);
+    let expired = async {
+        // The other streams have queued items, which the client does not accept.
+        while ended < CALLS - taken {
+            let mut head = [0; 9];
+            io.read_exact(&mut head).await.expect("server should send frames");
+            let [a, b, c, kind, flags, ..] = head;
+            io.read_exact(&mut vec![0; u32::from_be_bytes([0, a, b, c]) as usize])
+                .await
+                .expect("frame should be whole");
+            ended += usize::from(kind == HEADERS && flags & end_stream != 0);
+        }
+    };
+    let waited = tokio::time::timeout(Duration::from_secs(10), expired).await;
+    assert!(waited.is_ok(), "only {ended} of {CALLS} calls have ended, {taken} with items");
 }
 
 #[tokio::test(start_paused = true)]

@@ -267,9 +267,11 @@ impl EncodedReplies {
         if self.has_ended {
             return Poll::Ready(None);
         }
-        if let (Responses::Many(_), Some(context)) = (&self.responses, &self.context) {
-            // Wait while unread messages exceed the client's share of memory.
-            ready!(self.room.poll(task, context));
+        if let (Responses::Many(_), Some(context)) = (&self.responses, &self.context)
+            && self.room.poll(task, context).is_pending()
+        {
+            // Wait while unread messages exceed the client's share of memory, but no longer than the call's deadline.
+            ready!(self.poll_expired(task));
         }
         let mut out = BytesMut::new();
         while out.len() < FRAME_MIN && !self.has_ended {
