@@ -374,7 +374,7 @@ impl<'a> FastPath<'a> {
             let more = (length - growing.bytes.len()).min(READ_LEAST);
             reserved = reserved.and_then(|()| growing.reserve(self.context, more, length));
             if let Err(status) = &reserved {
-                self.write(&unary::failure(status), Pass::default(), true).await?;
+                self.write(&unary::failure(status), pass, true).await?;
                 return Ok(Err(NextAction::Close));
             }
             let room = growing.available().min(length - growing.bytes.len());
@@ -392,7 +392,7 @@ impl<'a> FastPath<'a> {
                 Some(_) => {}
                 None => {
                     let answer = Answer::refusal(408, "the body of the request came too slowly");
-                    self.write(&answer, Pass::default(), true).await?;
+                    self.write(&answer, pass, true).await?;
                     return Ok(Err(NextAction::Close));
                 }
             }

@@ -1,6 +1,9 @@
 //! Tests of the input buffers of HTTP/1.1 connections.
 
 use super::connections::{Host, LONG, TIMEOUT, dial, post};
+use frpc::Server;
+use frpc_gateway::{Gateway, Http, ServeGateway as _};
+use samples::greet::GreeterServer;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -33,6 +36,29 @@ async fn requests_received_during_call_are_charged() {
     drop(clients);
     sleep(Duration::from_millis(1)).await;
     assert_eq!(stats.memory_held(), 0);
+}
+
+/// Regression test: the response to a request lacked the CORS fields if there was no memory for its body, or if the
+/// body arrived too slowly.
+#[tokio::test(start_paused = true)]
+async fn responses_to_refused_bodies_have_cors_fields() {
+    const LENGTH: usize = 4 << 20;
+    for (sent, expected) in [(LENGTH / 2, "resource_exhausted"), (10, "came too slowly")] {
+        let gateway = Gateway::new().http(Http::new().connect().origin("https://app.example.com").cors());
+        let service = GreeterServer::new(Host::served().0);
+        let server = Server::builder().memory_max(1 << 20).add_service(service).gateway(gateway);
+        let mut io = dial(&server.build().expect("server settings should be valid"));
+        let head =
+            post("origin: https://app.example.com\r\n", "").replace("content-length: 11", "content-length: 4194304");
+        let request = [head.as_bytes(), &vec![b' '; sent]].concat();
+        let (mut reading, mut writing) = tokio::io::split(&mut io);
+        let mut response = String::new();
+        // Writing fails once the server has closed the connection.
+        let (_, read) = tokio::join!(writing.write_all(&request), reading.read_to_string(&mut response));
+        read.expect("response should be UTF-8");
+        assert!(response.contains(expected), "{response}");
+        assert!(response.contains("access-control-allow-origin: https://app.example.com\r\n"), "{response}");
+    }
 }
 
 /// A transport that records the size of the largest buffer that it was read into.
