@@ -103,11 +103,12 @@ static void client_destroyed_in_callback_keeps_running_function() {
     server.start("127.0.0.1:0").value();
     auto captured = std::make_shared<int>(7);
     std::weak_ptr<int> observed = captured;
-    std::atomic<bool> is_running{false}, may_end{false}, is_valid{false};
+    std::atomic<bool> is_running{false}, is_valid{false};
+    auto may_end = std::make_shared<std::atomic<bool>>(false); // The function reads it after this test has ended.
     frisbee::ClientOptions options;
-    options.packets = [&, captured = std::move(captured)](frisbee::Connection, const frisbee::Packet *packet) {
+    options.packets = [&is_running, may_end, captured = std::move(captured)](frisbee::Connection, const frisbee::Packet *packet) {
         if (packet == nullptr) return;
-        auto *end = &may_end; // The captures may be destroyed below.
+        auto end = may_end; // The captures may be destroyed below.
         is_running = true;
         while (!*end) std::this_thread::yield();
     };
@@ -120,9 +121,9 @@ static void client_destroyed_in_callback_keeps_running_function() {
     other.start("unknown", FRISBEE_JSON, "{}", [&](auto) {
         client.reset();
         is_valid = !observed.expired();
-        may_end = true;
+        *may_end = true;
     }).value();
-    while (!may_end) std::this_thread::yield();
+    while (!*may_end) std::this_thread::yield();
     CHECK(is_valid);
 }
 
