@@ -21,9 +21,9 @@ length&&zt(t,1),t.bytes[t.at++]=e}function Rr(t,e){B(t,e>>8),B(t,e)}function _(t
 t.bytes.set(e,t.at),t.at+=e.length}function Xe(t,e){_(t,e.length),de(t,e)}function _e(t,e){let{at:n}=t,{length:r}=e,s=r>Ir?128:0;B(t,r);for(let o=0;o<r&&s<128;o++)
 B(t,s=e.charCodeAt(o));s>127&&(t.at=n,Xe(t,ge(e)))}function he(t,e,n){B(t,e);let{at:r}=t;n();let s=t.bytes.slice(r,t.at);return t.at=r,Xe(t,s),s.length>0}var Nt=({
 bytes:t,at:e})=>t.subarray(0,e),V=({bytes:t,at:e})=>t.length-e,Pe=({bytes:t,at:e})=>t[e],z=t=>t.bytes[t.at++]??$("truncated");function ke(t,e){let n=z(t);n!==e&&
-$(`found byte ${n}, expected ${e}`)}function O(t,e=5){let n=0;for(let r=1,s=e;s-- >0;r*=128){let o=z(t);if(n+=(o&127)*r,o<128)return e>5?n:n>>>0}return $("a num\
-ber is too long")}function Qe(t){let{at:e}=t,n=O(t,10);return(V(t)||t.bytes[e+9]>1)&&$("malformed number"),n}function Ne(t,e=O(t)){return e>V(t)&&$("truncated"),
-t.bytes.subarray(t.at,t.at+=e)}var Ct=t=>Q(Ne(t,O(t,10))),at=({bytes:t,at:e})=>new Uint8Array(t.subarray(e));function se(t,e=O(t)){let{bytes:n,at:r}=t,s="",o=0;
+$(`found byte ${n}, expected ${e}`)}function F(t,e=5){let n=0;for(let r=1,s=e;s-- >0;r*=128){let o=z(t);if(n+=(o&127)*r,o<128)return e>5?n:n>>>0}return $("a num\
+ber is too long")}function Qe(t){let{at:e}=t,n=F(t,10);return(V(t)||t.bytes[e+9]>1)&&$("malformed number"),n}function Ne(t,e=F(t)){return e>V(t)&&$("truncated"),
+t.bytes.subarray(t.at,t.at+=e)}var Ct=t=>Q(Ne(t,F(t,10))),at=({bytes:t,at:e})=>new Uint8Array(t.subarray(e));function se(t,e=F(t)){let{bytes:n,at:r}=t,s="",o=0;
 if(e<=Ir)for(let i;o<e&&(i=n[r+o])<128;o++)s+=String.fromCharCode(i);if(o<e){let i=Ne(t,e);try{return Eo.decode(i)}catch{$("a text is not UTF-8")}}return t.at+=
 e,s}var He=Ao();var D=class t extends Error{constructor(n,r,s){super(r,s);this.name="Status";let{details:o=new Uint8Array,metadata:i={},mayHaveRun:a=!0}=s??{};Object.assign(this,
 {details:o,metadata:i,mayHaveRun:a,code:n})}static from(n){return n instanceof t?n:new t(2,Yt(n),{cause:n})}};function Ao(){return Object.fromEntries("OK CANCEL\
@@ -35,7 +35,7 @@ let n=kt(256);return It(n,t,e),Nt(n)}function qn(t,e){let n=r=>r.toString(16).pa
 1,17)].map(n).join("")} cannot be compared`),Rt(Q(e),t)}function It(t,e,n){t.depth=sn,Dr(t,e,n)}function Rt(t,e){return t.depth=sn,t.memory=Math.max(ko,V(t)*No),
 _r(t,e)??Pr(t,e)}function Co(t,e){let n=new Map,r=0;return(t?t.split(" "):[]).map(s=>{let o=/^([^:/]+):(?:([^:/]+)\/(\d+)\/)?([?*]?|%\w)(\w)$/.exec(s);if(!o)throw new Error(
 `invalid table entry: ${s}`);let[,i,a,c,d,u]=o,p=u==="m"?$o(e[r++]):u==="e"?Ro(e[r++]):rn[u],m=rn[d[1]??""],h=m?[2,m.wire,p.wire,10]:d==="*"?[1,p.wire,10]:void 0,
-v=a?n.get(a):void 0;a&&!v&&n.set(a,v=[]);let F={name:a??i,of:p,isOptional:d==="?",key:m,head:h,case:i,number:+c,all:v};return v?.push(F),F})}var nn=({head:t,key:e,
+v=a?n.get(a):void 0;a&&!v&&n.set(a,v=[]);let L={name:a??i,of:p,isOptional:d==="?",key:m,head:h,case:i,number:+c,all:v};return v?.push(L),L})}var nn=({head:t,key:e,
 isOptional:n,of:r})=>e?new Map:t?[]:n?void 0:r.zero();function Dr(t,e,n){if(!t.depth--)throw Br(e.name,`nests deeper than ${sn}`);B(t,8),B(t,0);let r="";try{for(let s of e.
 fields()){let{all:o,name:i}=s,a=n[r=i];if(!o)Mo(t,s,a);else if(t.isFlat||s===o[0]){let c=a,d=o.find(p=>p.case===c?.case);if(c&&!d)throw new Error(`has no member\
  ${c.case}`);t.isFlat||(B(t,3),_(t,d?d.number:0));let u=t.isFlat?s:d;u&&lt(t,u.of,u===d?c?.value:void 0)}}}catch(s){throw s instanceof D?s:Br(`${e.name}.${r}`,s.
@@ -43,26 +43,26 @@ message)}t.depth++}function Mo(t,e,n){let{head:r,key:s,of:o}=e;if(n===void 0&&(r
 B(t,d);if(_(t,c),s)for(let[d,u]of i)lt(t,s,d),lt(t,o,u);else for(let d of a)lt(t,o,d)}else n===void 0&&e.isOptional&&!t.isFlat?B(t,0):lt(t,o,n)}function lt(t,e,n){
 e.table||B(t,e.wire),e.put(t,n===void 0?e.zero():n)}function _r(t,e){if(Pe(t)===0)return void t.at++;ke(t,8),z(t),t.depth--||$(`${e.name} nests deeper than ${sn}`);
 let n=e.fields();Jn(t,Pn+_n*n.length);let r={},s="";for(let o of n){let{name:i,all:a,of:c}=o,d=a&&a[0]===o;if(d&&(r[i]=void 0),!a)r[i]=To(t,o);else if(d&&Pe(t)===
-3){t.at++,s+=` ${i} `;let u=O(t),p=a.find(m=>m.number===u);p?r[i]={case:p.case,value:Dn(t,p.of)}:u&&$(`${e.name}.${i} has no member ${u}`)}else if(!s.includes(`\
+3){t.at++,s+=` ${i} `;let u=F(t),p=a.find(m=>m.number===u);p?r[i]={case:p.case,value:Dn(t,p.of)}:u&&$(`${e.name}.${i} has no member ${u}`)}else if(!s.includes(`\
  ${i} `)){let u=Tt(t,c);(u instanceof Uint8Array?u.length:!Object.is(u,c.zero()))&&(r[i]={case:o.case,value:u})}}return t.depth++,r}function To(t,e){let{head:n,
-key:r,of:s}=e;if((r||e.isOptional)&&Pe(t)===0)return t.at++,nn(e);if(!n)return Tt(t,s);for(let a of n)ke(t,a);let o=O(t),i=nn(e);for(;o-- >0;)Jn(t,r?Pn:_n),r?i.
+key:r,of:s}=e;if((r||e.isOptional)&&Pe(t)===0)return t.at++,nn(e);if(!n)return Tt(t,s);for(let a of n)ke(t,a);let o=F(t),i=nn(e);for(;o-- >0;)Jn(t,r?Pn:_n),r?i.
 set(Tt(t,r),Dn(t,s)):i.push(Dn(t,s));return i}function Tt(t,{wire:e,table:n,take:r,isEnum:s}){return s&&Pe(t)===12?Tt(t,rn.i):(n||ke(t,e),r(t))}var Dn=(t,e)=>Tt(
 t,e)??Pr(t,e.table);function Pr(t,e){let n={},r=e.fields();Jn(t,Pn+_n*r.length);for(let s of r)n[s.name]=s.all?void 0:nn(s);return n}function Jn(t,e){(t.memory-=
 e)<0&&$("exceeds the memory limit")}var Ce=(t,e,n,r,s)=>({wire:t,zero:e,put:n,take:r,table:s}),$o=t=>Ce(3,()=>{},(e,n)=>n?Dr(e,t,n):B(e,0),e=>_r(e,t),t),Io=65536;
 function Ro(t){let e=Object.values(t);return{...Ce(10,()=>e[0],(r,s)=>{let o=e.indexOf(s),i=s+2147483648,a=s<0&&i>=e.length;Me(o>=0||s===(s|0)&&(a||!r.isFlat),s),
-o>=0||a&&(r.isFlat||i<Io)?_(r,o<0?i:o):(r.at--,lt(r,rn.i,s))},r=>{let s=O(r),o=s-2147483648;return s>=e.length&&(o>=0||e.includes(o))&&$(`an enum has the index ${s}`),
+o>=0||a&&(r.isFlat||i<Io)?_(r,o<0?i:o):(r.at--,lt(r,rn.i,s))},r=>{let s=F(r),o=s-2147483648;return s>=e.length&&(o>=0||e.includes(o))&&$(`an enum has the index ${s}`),
 e[s]??o}),isEnum:!0}}var tn=(t,e)=>Ce(t?13:11,()=>e?0:0n,(n,r)=>{let s=BigInt(r),o=Number(s),i=t?o<0?-2*o-1:2*o:o;if(Number.isSafeInteger(i)&&i>=0)return _(n,i);
-Me((t?BigInt.asIntN:BigInt.asUintN)(64,s)===s,r);let a=t?s<<1n^s>>63n:s;for(;a>>53n;a>>=7n)B(n,Number(a&127n)|128);_(n,Number(a))},n=>{let{at:r}=n,s=O(n,10);if(s<=
+Me((t?BigInt.asIntN:BigInt.asUintN)(64,s)===s,r);let a=t?s<<1n^s>>63n:s;for(;a>>53n;a>>=7n)B(n,Number(a&127n)|128);_(n,Number(a))},n=>{let{at:r}=n,s=F(n,10);if(s<=
 Number.MAX_SAFE_INTEGER)t&&(s=s%2?(s+1)/-2:s/2);else{let o=0n;for(let i=0n;r<n.at;i+=7n)o|=BigInt(n.bytes[r++]&127)<<i;o=BigInt.asUintN(64,o),s=t?o>>1n^-(o&1n):
 o}return e?(Number.isSafeInteger(Number(s))||$("an integer is beyond 2^53"),Number(s)):BigInt(s)}),Ur=(t,e)=>Ce(t,()=>0,(n,r)=>{Me(typeof r=="number",r),Lr[e>4?
 "setFloat64":"setFloat32"](0,r);for(let s=0;s<e;s++)B(n,Bn[s])},n=>{for(let r=0;r<e;r++)Bn[r]=z(n);return Lr[e>4?"getFloat64":"getFloat32"](0)}),rn={b:Ce(7,()=>!1,
 (t,e)=>{Me(typeof e=="boolean",e),B(t,+e)},t=>{let e=z(t);return e>1&&$(`a bool is ${e}`),e>0}),i:Ce(12,()=>0,(t,e)=>{Me(e===(e|0),e),_(t,(e<<1^e>>31)>>>0)},t=>{
-let e=O(t);return e>>>1^-(e&1)}),u:Ce(10,()=>0,(t,e)=>{Me(e===e>>>0,e),_(t,e)},t=>O(t)),l:tn(!0,!1),w:tn(!1,!1),L:tn(!0,!0),W:tn(!1,!0),f:Ur(14,4),d:Ur(15,8),s:Ce(
+let e=F(t);return e>>>1^-(e&1)}),u:Ce(10,()=>0,(t,e)=>{Me(e===e>>>0,e),_(t,e)},t=>F(t)),l:tn(!0,!1),w:tn(!1,!1),L:tn(!0,!0),W:tn(!1,!0),f:Ur(14,4),d:Ur(15,8),s:Ce(
 5,()=>"",(t,e)=>{Me(typeof e=="string",e),B(t,10),_e(t,e)},t=>(ke(t,10),se(t))),y:Ce(4,()=>new Uint8Array,(t,e)=>{Me(Kt(e),e),B(t,10),Xe(t,e)},t=>(ke(t,10),new Uint8Array(
 Ne(t))))},Br=(t,e)=>W(3,`${t} ${e}`);function Me(t,e){if(!t)throw new Error(`cannot be the ${typeof e} ${String(e)}`)}var Ke=(t,e,n,r)=>({name:t,fingerprint:e,layout:n,methods:r,operations:Object.values(r).map(({operation:s})=>s).sort((s,o)=>s-o)}),Hr=(t,e)=>e.match(/../g)?.forEach(
 n=>B(t,parseInt(n,16)));function on(t,e){_e(t,e.name),Hr(t,e.fingerprint);let n=0;for(let r of e.operations)_(t,r-n),n=r}function Vn(t){let e="";for(;e.length<32;)
-e+=z(t).toString(16).padStart(2,"0");return e}function qr(t,e,n=""){for(let r of atob(n))B(t,r.charCodeAt(0));n||(B(t,0),Hr(t,e))}function Jr(t){let e=se(t,O(t,
-10)),n=[],r={fingerprint:Vn(t),operations:n};for(let s=0;V(t);)n.push(s+=O(t,10));return[e,r]}var Vr=16,Wr=65536,Oo=1e3,Gr=256,jr=61440,Gn={metadata:{}},Xr=t=>[t].flat(),Wn=t=>t.endsWith("-bin"),Qr=(t,e)=>Wn(t)!==(typeof e=="string")&&/^[a-z0-9_.-]{1,256}\n[ -~]*$/.
+e+=z(t).toString(16).padStart(2,"0");return e}function qr(t,e,n=""){for(let r of atob(n))B(t,r.charCodeAt(0));n||(B(t,0),Hr(t,e))}function Jr(t){let e=se(t,F(t,
+10)),n=[],r={fingerprint:Vn(t),operations:n};for(let s=0;V(t);)n.push(s+=F(t,10));return[e,r]}var Vr=16,Wr=65536,Oo=1e3,Gr=256,jr=61440,Gn={metadata:{}},Xr=t=>[t].flat(),Wn=t=>t.endsWith("-bin"),Qr=(t,e)=>Wn(t)!==(typeof e=="string")&&/^[a-z0-9_.-]{1,256}\n[ -~]*$/.
 test(`${t}
 ${Wn(t)?"":e}`);function jn(t){if(typeof t=="string")return ge(t);if(!Kt(t))throw W(3,`content is a Uint8Array or a string, not ${String(t)}`);return t}function Kr(t,e){
 let{at:n}=t;he(t,Vr,()=>zr(t,e))||(t.at=n)}function zr(t,{timeout:e,metadata:n={},status:r}){let{at:s}=t;e!==void 0&&he(t,1,()=>_(t,Math.min(Math.max(0,Math.round(
@@ -71,95 +71,95 @@ e a-z 0-9 - _ . and values printable ASCII, or bytes under -bin`);if(o+=a.length
 jn(d))})}if(r){let{code:a,details:c,mayHaveRun:d}=r;he(t,3,()=>{_(t,a),t.at-s+c.length+32<=Wr&&de(t,c)}),d||he(t,5,()=>{})}}function Yr(t,e=!1){if(Pe(t)!==Vr)return Gn;
 t.at++;let n=Ct(t);return V(n)>Wr&&$("a prefix is too long"),an(n,e)}function an(t,e=!1){let n=Object.create(null),r={metadata:n},s=0,o=0,i=0;for(;V(t);){let a=z(
 t),c=Ct(t);if(a>127){let d=`prefix item ${a} must be understood and is unknown`;throw e?W(12,d):new ye(d)}if([1,3,5,6,8].includes(a)&&(i>>a&1&&$(`prefix item ${a}\
- occurs twice`),i|=1<<a),a===1)r.timeout=Qe(c)/1e3;else if(a===2){let d=se(c,O(c,10)),u=Wn(d)?at(c):se(c,V(c));o+=d.length+u.length+8,(!Qr(d,u)||++s>Gr||o>jr)&&
-$("invalid metadata"),n[d]=d in n?[...Xr(n[d]),u]:u}else a===3?(r.code=O(c,10),r.details=at(c)):a===5?r.isRefused=!0:a===8&&(r.text=Ot(c))}return r}var Ot=(t,e)=>new TextDecoder().
+ occurs twice`),i|=1<<a),a===1)r.timeout=Qe(c)/1e3;else if(a===2){let d=se(c,F(c,10)),u=Wn(d)?at(c):se(c,V(c));o+=d.length+u.length+8,(!Qr(d,u)||++s>Gr||o>jr)&&
+$("invalid metadata"),n[d]=d in n?[...Xr(n[d]),u]:u}else a===3?(r.code=F(c,10),r.details=at(c)):a===5?r.isRefused=!0:a===8&&(r.text=Ot(c))}return r}var Ot=(t,e)=>new TextDecoder().
 decode(at(t).subarray(0,e)),Zr=({metadata:t,code:e,details:n,isRefused:r},s="")=>new D(Zt(e??0),s,{metadata:t,mayHaveRun:!r,...n&&{details:n}});function ln(t,e){
 if(Pe(t)===6)return t.at++,ke(t,5),ke(t,10),Zr(e,se(t))}function es(t){let e=an(t);return e.code??e.isRefused?Zr(e,e.text):void 0}function ts(t,e){zr(t,{status:e,
 metadata:e.metadata}),he(t,8,()=>de(t,ge(e.message.slice(0,Oo))))}var Xn=5<<20,Fo=1024,ns=65536,Lo=128,Uo=32768,ct=10,ze=16384,rs=32768,Bo=ze/2,Do=256,cn=262144,_o=1e5,Po=64<<20,ss=8<<20,Ho=10,qo=65536,Jo=2e3,Vo=5,Wo=1e4,os="t\
 he server is going away",is=200,Go=2147483647,Ft=(t,e)=>setTimeout(e,Math.min(Math.max(0,t),Go));function as(t,e,n,r,s){let o=kt(16384),i=new Map,a=new Map,c=new Set(
-n),d=[],u=0,p=0,m=0,h=0,v=0,F=32767,A=[0,Xn,1/0,ze,0],R=!1,ue=!1,Z,K=ct,Ee=0,pe=!1,J=0,ee=!1,G=!1,j=0,X,te=f=>{if(!(R||!Ae))try{f(Ae)}catch(w){P(Yt(w));try{Ae.close()}catch{}}},
-ne=()=>{o.at&&(ee=!1,G=!0,te(f=>f.send(Nt(o))),o.at=J=0,o.bytes.length>1<<20&&(o.bytes=new Uint8Array(16384)),te(f=>{let w=f.buffered();w>Po?T("too many unsent \
+n),d=[],u=0,p=0,m=0,h=0,v=0,L=32767,A=[0,Xn,1/0,ze,0],R=!1,ue=!1,Z,K=ct,Ee=0,pe=!1,J=0,ee=!1,G=!1,j=0,X,te=f=>{if(!(R||!Ae))try{f(Ae)}catch(w){P(Yt(w));try{Ae.close()}catch{}}},
+ne=()=>{o.at&&(ee=!1,G=!0,te(f=>f.send(Nt(o))),o.at=J=0,o.bytes.length>1<<20&&(o.bytes=new Uint8Array(16384)),te(f=>{let w=f.buffered();w>Po?M("too many unsent \
 bytes"):w>ss&&!E.isFull&&(E.isFull=!0,le())}))},le=()=>te(f=>{if(f.buffered()>ss/2)return void Ft(Ho,le);E.isFull=!1,e.room(E)}),g=()=>{o.at!==J?(J=o.at,queueMicrotask(
-g)):(pe=!1,ne())},y=(f,w,S,M)=>{let{at:ae}=o;try{zt(o,ct),o.at+=ct,S?.(o,M);let Ue=o.at,Be=Ue-ae-ct,De=w===3?ns:Math.max(A[1],Fo);if(Be>De)throw W(8,`the messag\
+g)):(pe=!1,ne())},y=(f,w,S,T)=>{let{at:ae}=o;try{zt(o,ct),o.at+=ct,S?.(o,T);let Ue=o.at,Be=Ue-ae-ct,De=w===3?ns:Math.max(A[1],Fo);if(Be>De)throw W(8,`the messag\
 e has ${Be} bytes of at most ${De}`);o.at=ae;for(let st of[15,f,w,Be>>>16,Be])Rr(o,st);o.at=Ue}catch(Ue){throw o.at=ae,Ue}o.at>qo?ne():pe||(pe=!0,J=0,queueMicrotask(
-g))},b=(f,{code:w,message:S},M=7)=>y(f,M,ae=>{_(ae,w),de(ae,ge(S.slice(0,is)))}),x=(f,w)=>{y(f,5,_,0),b(f,w)},k=f=>{if(!R){if(j=0,Z){if(de(Z,f),Z.at<K)return;f=
-Nt(Z),Z=void 0}try{let w=0,S=M=>f[w+M]<<8|f[w+M+1];for(;!R&&!(f.length<(K=w+ct));w=K){S(0)!==15&&$("a header without its magic");let M=S(6)*65536+S(8);if(M>(S(4)===
-3?ns:Xn)&&$(`a packet of ${M} bytes`),f.length<(K+=M))break;I(S(2),S(4),f.subarray(w+ct,K))}w<f.length&&(K-=w,de(Z=kt(),f.subarray(w)))}catch(w){let S=w.message;
-E.isUp&&b(4,new D(13,S),3),T(`the server broke the protocol: ${S}`)}}},I=(f,w,S)=>{let M=Q(S),ae=w===3&&(f===5||f===6),Ue=ae?O(M,10):f;Ue>65535&&$(`stream ${Ue}`);
+g))},b=(f,{code:w,message:S},T=7)=>y(f,T,ae=>{_(ae,w),de(ae,ge(S.slice(0,is)))}),x=(f,w)=>{y(f,5,_,0),b(f,w)},N=f=>{if(!R){if(j=0,Z){if(de(Z,f),Z.at<K)return;f=
+Nt(Z),Z=void 0}try{let w=0,S=T=>f[w+T]<<8|f[w+T+1];for(;!R&&!(f.length<(K=w+ct));w=K){S(0)!==15&&$("a header without its magic");let T=S(6)*65536+S(8);if(T>(S(4)===
+3?ns:Xn)&&$(`a packet of ${T} bytes`),f.length<(K+=T))break;I(S(2),S(4),f.subarray(w+ct,K))}w<f.length&&(K-=w,de(Z=kt(),f.subarray(w)))}catch(w){let S=w.message;
+E.isUp&&b(4,new D(13,S),3),M(`the server broke the protocol: ${S}`)}}},I=(f,w,S)=>{let T=Q(S),ae=w===3&&(f===5||f===6),Ue=ae?F(T,10):f;Ue>65535&&$(`stream ${Ue}`);
 let Be=i.get(Ue);if(w>=10){E.isUp||$("a packet before HELLO");let De=f>=rs,st=d[f%ze];if(!De&&st?.id===f&&st.operation===w)return be(f),e.answered(),st.isGivenUp?
-p--:e.replied(st,S),N();if(s.filter(wo=>wo.packet(E,f,w,S)).length)return;if(De&&q)return q.packet(f,w,S,!1)}else if(w<2){S.length&&$("a PING with a body"),w===
-1?E.isUp||T("the server is a compat peer"):ee||(ee=!0,y(0,1));return}else{if(w===3&&!E.isUp&&!f)return ie(M);if(w===3&&f===4)return T(`closed by the server with\
- code ${O(M,10)}: ${Ot(M,is)}`);if(w===3&&f===1)return Y(M);if(w===3&&f>=Uo)$(`packet type ${f} must be understood and is unknown`);else{if(w===4)return L();if(w===
-6)return q?.cancel(f,O(M,10));if(w===8)$("a stray hand-off");else{if(Be&&(ae||w!==3&&w<8))return e.answered(),ae?Be.items(f===6,M):Be.packet(w,S);if(w===2){let De=f-
-F&32767;if(f>=32768&&De&&De<=16384)return F=f,q?q.packet(f,2,S,!0):x(f,W(12,"no service is served"))}}}}++Ee>_o&&T("too many stray packets")},Y=f=>{for(;V(f);){
-let w=Vn(f),S=[...c,...r?.services??[]].find(M=>M.fingerprint===w);y(2,3,M=>qr(M,w,S?.layout))}},ie=f=>{(se(f,4)!=="fris"||!z(f))&&$("no HELLO");let w=new Set,S=0;
-try{for(;V(f);){S=z(f);let M=Ct(f);if(S>=Lo&&$("must be understood and is unknown"),(S&&S<7||S===8||S===34||S===35)&&(w.has(S)&&$("occurs twice"),w.add(S)),S&&S in
-A)A[S]=Qe(M);else if(S===8)Qe(M);else if(S===32||S===33){let ae=Jr(M);S===32&&a.set(...ae)}}}catch(M){$(`HELLO item ${S}: ${M.message}`)}A[3]=Math.min(A[3],ze),
-E.isUp=!0,clearTimeout(je),e.room(E)},be=f=>{d[f%ze]=void 0,u--===A[3]&&e.room(E)},fe=(f,w)=>{i.set(w,f),f.begin(E,w,A[4])},N=()=>{ue&&u===p&&!i.size&&!q?.progress.
-size&&queueMicrotask(()=>T(os))},L=()=>{ue||(ue=!0,e.closing(E,os),N())},T=f=>{R||(ne(),te(w=>w.close()),P(f))},P=f=>{if(R)return;R=!0,clearInterval(X),clearTimeout(
+p--:e.replied(st,S),k();if(s.filter(wo=>wo.packet(E,f,w,S)).length)return;if(De&&q)return q.packet(f,w,S,!1)}else if(w<2){S.length&&$("a PING with a body"),w===
+1?E.isUp||M("the server is a compat peer"):ee||(ee=!0,y(0,1));return}else{if(w===3&&!E.isUp&&!f)return ie(T);if(w===3&&f===4)return M(`closed by the server with\
+ code ${F(T,10)}: ${Ot(T,is)}`);if(w===3&&f===1)return Y(T);if(w===3&&f>=Uo)$(`packet type ${f} must be understood and is unknown`);else{if(w===4)return O();if(w===
+6)return q?.cancel(f,F(T,10));if(w===8)$("a stray hand-off");else{if(Be&&(ae||w!==3&&w<8))return e.answered(),ae?Be.items(f===6,T):Be.packet(w,S);if(w===2){let De=f-
+L&32767;if(f>=32768&&De&&De<=16384)return L=f,q?q.packet(f,2,S,!0):x(f,W(12,"no service is served"))}}}}++Ee>_o&&M("too many stray packets")},Y=f=>{for(;V(f);){
+let w=Vn(f),S=[...c,...r?.services??[]].find(T=>T.fingerprint===w);y(2,3,T=>qr(T,w,S?.layout))}},ie=f=>{(se(f,4)!=="fris"||!z(f))&&$("no HELLO");let w=new Set,S=0;
+try{for(;V(f);){S=z(f);let T=Ct(f);if(S>=Lo&&$("must be understood and is unknown"),(S&&S<7||S===8||S===34||S===35)&&(w.has(S)&&$("occurs twice"),w.add(S)),S&&S in
+A)A[S]=Qe(T);else if(S===8)Qe(T);else if(S===32||S===33){let ae=Jr(T);S===32&&a.set(...ae)}}}catch(T){$(`HELLO item ${S}: ${T.message}`)}A[3]=Math.min(A[3],ze),
+E.isUp=!0,clearTimeout(je),e.room(E)},be=f=>{d[f%ze]=void 0,u--===A[3]&&e.room(E)},fe=(f,w)=>{i.set(w,f),f.begin(E,w,A[4])},k=()=>{ue&&u===p&&!i.size&&!q?.progress.
+size&&queueMicrotask(()=>M(os))},O=()=>{ue||(ue=!0,e.closing(E,os),k())},M=f=>{R||(ne(),te(w=>w.close()),P(f))},P=f=>{if(R)return;R=!0,clearInterval(X),clearTimeout(
 je),e.closing(E,f),E.isUp=!1;let w=new D(14,`the connection was lost: ${f}`);for(let S of d)S&&!S.isGivenUp&&e.lost(S,w);for(let S of i.values())S.lost(w);q?.down(
 w);for(let S of s)S.down(E,w)},E={isUp:!1,isFull:!1,write:y,reset:b,refuse:x,announce(f){let w=a.get(f.name),S=w?.fingerprint===f.fingerprint&&`${w.operations}`==
-`${f.operations}`;if(!c.has(f)){for(let M of c)if(M.operations.some(ae=>f.operations.includes(ae)))throw W(9,`${M.name} has operations of ${f.name}: use another\
- channel`);S||y(3,3,on,f),c.add(f)}},call(f,w){if(E.isFull||u>=A[3])return!1;do m=(m+1)%rs;while(d[m%ze]);let S=f.id=m;d[S%ze]=f,u++;try{y(S,f.operation,w,f)}catch(M){
-throw be(S),M}return!0},cancel(f){R||(f.isGivenUp=!0,y(f.id,6,_,f.operation),++p>=Bo&&L(),N())},open(f,w){if(!A[2])throw W(12,"the server does not accept stream\
-s");if(E.isFull||h>=Math.min(A[2],28672))return!1;do v=v%32767+1;while(i.has(v));let S=v;i.set(S,f),h++;try{y(S,2,w)}catch(M){throw E.over(S),M}return f.begin(E,
-S,A[4]),!0},accept:fe,over(f){i.delete(f),f<32768&&(h--,e.room(E)),N()},drain:L,closeIfIdle:N},q=r?.on(E),je=Ft(Wo,()=>T("handshake timeout")),At=()=>{o.isFlat=
-Ae?.isFlat,y(0,3,f=>{de(f,ge("fris"));let w=q?Do:0;[Xn,w,w,cn].forEach((S,M)=>he(f,M+1,()=>_(f,S)));for(let S of r?.services??[])he(f,32,()=>on(f,S));for(let S of n)
-he(f,33,()=>on(f,S))}),y(1,0),ne(),!R&&(X=setInterval(()=>{if(++j>Vo)return T("keepalive timeout");(j>1||!G)&&y(0,0),G=!1;let f=performance.now();for(let w of d)
-w&&w.until<=f&&!w.isGivenUp&&e.expired(w)},Jo))},Ae,Mr=f=>Ae?f():queueMicrotask(f),Tr=f=>Mr(()=>P(f));try{Ae=t({open:()=>Mr(At),data:k,close:Tr})}catch(f){Tr(Yt(
+`${f.operations}`;if(!c.has(f)){for(let T of c)if(T.operations.some(ae=>f.operations.includes(ae)))throw W(9,`${T.name} has operations of ${f.name}: use another\
+ channel`);S||y(3,3,on,f),c.add(f)}},call(f,w){if(E.isFull||u>=A[3])return!1;do m=(m+1)%rs;while(d[m%ze]);let S=f.id=m;d[S%ze]=f,u++;try{y(S,f.operation,w,f)}catch(T){
+throw be(S),T}return!0},cancel(f){R||(f.isGivenUp=!0,y(f.id,6,_,f.operation),++p>=Bo&&O(),k())},open(f,w){if(!A[2])throw W(12,"the server does not accept stream\
+s");if(E.isFull||h>=Math.min(A[2],28672))return!1;do v=v%32767+1;while(i.has(v));let S=v;i.set(S,f),h++;try{y(S,2,w)}catch(T){throw E.over(S),T}return f.begin(E,
+S,A[4]),!0},accept:fe,over(f){i.delete(f),f<32768&&(h--,e.room(E)),k()},drain:O,closeIfIdle:k},q=r?.on(E),je=Ft(Wo,()=>M("handshake timeout")),At=()=>{o.isFlat=
+Ae?.isFlat,y(0,3,f=>{de(f,ge("fris"));let w=q?Do:0;[Xn,w,w,cn].forEach((S,T)=>he(f,T+1,()=>_(f,S)));for(let S of r?.services??[])he(f,32,()=>on(f,S));for(let S of n)
+he(f,33,()=>on(f,S))}),y(1,0),ne(),!R&&(X=setInterval(()=>{if(++j>Vo)return M("keepalive timeout");(j>1||!G)&&y(0,0),G=!1;let f=performance.now();for(let w of d)
+w&&w.until<=f&&!w.isGivenUp&&e.expired(w)},Jo))},Ae,Mr=f=>Ae?f():queueMicrotask(f),Tr=f=>Mr(()=>P(f));try{Ae=t({open:()=>Mr(At),data:N,close:Tr})}catch(f){Tr(Yt(
 f))}return E}function dn(t,e){let n=[],r=0,s=!1,o=()=>{},i=m=>{s||=m,o()},a=()=>n[r],c=()=>{let m=a();return m!==void 0&&(n[r++]=void 0,r>999&&r*2>n.length&&(n.splice(0,r),r=
 0)),m},d=()=>{n=[],r=0},u=(async function*(){try{for(;;){let m=c();if(m!==void 0){let h=t(m);h!==void 0&&(yield h)}else if(s){if(s!==!0)throw s;return}else await new Promise(
 h=>o=h)}}finally{e()}})(),{return:p}=u;return u.return=()=>(e(),d(),i(!0),p.call(u,void 0)),{messages:u,first:a,take:c,clear:d,put:m=>{n.push(m),o()},end:i}}var Qn=64,jo=4,Xo=4096,un=(t,e)=>t instanceof ye?new D(13,`not a valid ${e.name}: ${t.message}`):D.from(t);function ls(t,e,n,r,s){let o,i=0,a=0,c=0,d=0,u=!0,p=!0,
-m=!1,h=!1,v=!1,F=()=>{},A,R=()=>!u&&!p,{messages:ue,clear:Z,put:K,end:Ee}=dn(y=>{let b=y.length+Qn;c-=b,d+=b,p&&d*jo>=cn&&(o?.write(i,5,_,d),d=0);try{let x=Q(y),
-k=ln(x,Gn);if(k)throw k;return Rt(x,e)}catch(x){throw un(x,e)}},()=>n?X(!0):ne()),pe=Object.assign(ue,{metadata:{}}),J=()=>{R()&&(F(),A?.(),o?.over(i),o=A=void 0,
+m=!1,h=!1,v=!1,L=()=>{},A,R=()=>!u&&!p,{messages:ue,clear:Z,put:K,end:Ee}=dn(y=>{let b=y.length+Qn;c-=b,d+=b,p&&d*jo>=cn&&(o?.write(i,5,_,d),d=0);try{let x=Q(y),
+N=ln(x,Gn);if(N)throw N;return Rt(x,e)}catch(x){throw un(x,e)}},()=>n?X(!0):ne()),pe=Object.assign(ue,{metadata:{}}),J=()=>{R()&&(L(),A?.(),o?.over(i),o=A=void 0,
 r())},ee=y=>{p=!1,Ee(y),J()},G=()=>{u&&(u=!1,o?.write(i,7),J())},j=y=>{u=p=!1,Ee(y),J()},X=(y,b=en(!0))=>{R()||o?.reset(i,b),Z(),j(y)},te=y=>X(y,y),ne=()=>{Z(),
 m=!0},le=y=>{if(!(!o||!u)){if(y instanceof D)return g(6,b=>ts(b,y)),u=!1,J();o.write(i,2,b=>{let{at:x}=b;It(b,t,y),a-=b.at-x+Qn})}},g=(y,b)=>o?.write(y,3,x=>{_(
 x,i),b(x)});return{messages:pe,begin(y,b,x){o=y,i=b,a=x},packet(y,b){if(y===2)return h=!0,!p||m?void 0:c+d>=cn?te(new D(8,"the peer exceeded its credit")):(c+=b.
-length+Qn,K(new Uint8Array(b)));let x=Q(b);if(y===5){let k=Qe(x);v||=!k,(a+=k)>0&&F()}else if(b.length){let k=Zt(O(x,10));j(new D(k,Ot(x,Xo),{mayHaveRun:!v}))}else
+length+Qn,K(new Uint8Array(b)));let x=Q(b);if(y===5){let N=Qe(x);v||=!N,(a+=N)>0&&L()}else if(b.length){let N=Zt(F(x,10));j(new D(N,Ot(x,Xo),{mayHaveRun:!v}))}else
 ee(!0)},items(y,b){if(p){!y&&h&&$("late HEADERS"),h=!0;try{if(y)return ee(es(b)??!0);s?.(pe.metadata=an(b).metadata)}catch(x){te(un(x,e))}}},send:le,async pump(y,b){
-try{let x=y,k=x?.[Symbol.asyncIterator]?.()??x?.[Symbol.iterator]?.();if(!k)throw W(3,`messages of a stream are an iterable, not ${String(y)}`);for(A=async()=>{
-try{await k.return?.()}catch{}},n||g(5,()=>{});;){for(;a<=0&&!R();)await new Promise(ie=>F=ie);if(R())return;let{done:I,value:Y}=await k.next();if(R())return;if(I)
+try{let x=y,N=x?.[Symbol.asyncIterator]?.()??x?.[Symbol.iterator]?.();if(!N)throw W(3,`messages of a stream are an iterable, not ${String(y)}`);for(A=async()=>{
+try{await N.return?.()}catch{}},n||g(5,()=>{});;){for(;a<=0&&!R();)await new Promise(ie=>L=ie);if(R())return;let{done:I,value:Y}=await N.next();if(R())return;if(I)
 break;le(Y)}A=void 0,G()}catch(x){if(!n)throw A?.(),A=void 0,x;X(b?Or(x):D.from(x))}},finish:G,discard:ne,fail:te,lost:j}}var Qo=3e4,Ko=5e3,zo=20,cs=2e3,ds=10,Lt=class{constructor(e,{timeout:n,reconnectTimeout:r=Ko,metadata:s,serve:o,stayConnected:i}={}){let a,c=0,d=ds,u=0,p,m=!1,h="",
-v=[new Set,new Set],F=({method:{sends:g,receives:y}})=>v[g||y?1:0],A=new Set,R=[],ue=()=>{a||p||m||!(v[0].size||v[1].size||i)||(u=performance.now(),a=as(e,Z,[...A],
+v=[new Set,new Set],L=({method:{sends:g,receives:y}})=>v[g||y?1:0],A=new Set,R=[],ue=()=>{a||p||m||!(v[0].size||v[1].size||i)||(u=performance.now(),a=as(e,Z,[...A],
 o,R))},Z={room:g=>queueMicrotask(()=>{for(let y of v)for(let b of y){if(a!==g||!K(b,g))break;a===g&&y.delete(b)}}),closing(g,y){if(a===g){if(a=void 0,h=y,g.isUp)
 for(let b of v)b.forEach(pe);g.isUp&&performance.now()-u>=cs?c=0:m||(clearTimeout(p),p=Ft(Math.random()*Math.min(zo*2**Math.min(c++,16),cs),()=>{p=void 0,ue()})),
-ue()}},answered:()=>void(c=0),replied(g,y){let b=g,{method:{reply:x},options:{onMetadata:k}}=b;ee(b);try{let I=Q(y),Y=Yr(I),ie=ln(I,Y);if(ie)throw ie;I.at&&k?.(
+ue()}},answered:()=>void(c=0),replied(g,y){let b=g,{method:{reply:x},options:{onMetadata:N}}=b;ee(b);try{let I=Q(y),Y=Yr(I),ie=ln(I,Y);if(ie)throw ie;I.at&&N?.(
 Y.metadata),b.resolve(Rt(I,x)),d<ds&&(d+=.1)}catch(I){b.reject(un(I,x))}},expired:g=>J(g),lost(g,y){let b=g;if(b.link=void 0,!b.method.idempotent||d<1)return G(
 b,y);d--,Ee(b)}},K=(g,y)=>{let{service:b}=g;try{return b&&y.announce(b),g.start(g,y)&&(g.isSent=!0)}catch(x){return G(g,D.from(x)),!0}},Ee=g=>{if(!(a?.isUp&&K(g,
-a))){if(m)return G(g,us(g.isSent));F(g).add(g),ue(),pe(g)}},pe=g=>{g.reconnectsUntil=performance.now()+(g.options.reconnectTimeout??r),J(g)},J=g=>{let{until:y,isSent:b,
-reconnectsUntil:x}=g,k=performance.now(),I=F(g).has(g)&&!a?.isUp&&`no connection to the server${h&&`: ${h}`}`;clearTimeout(g.timer),k>=y?G(g,Fr(b,I?`; ${I}`:"")):
-k>=x&&I?G(g,Mt(14,I,b)):g.timer=Ft((k<x?Math.min(y,x):y)-k,()=>J(g))},ee=g=>{F(g).delete(g),clearTimeout(g.timer),g.options.signal?.removeEventListener("abort",
+a))){if(m)return G(g,us(g.isSent));L(g).add(g),ue(),pe(g)}},pe=g=>{g.reconnectsUntil=performance.now()+(g.options.reconnectTimeout??r),J(g)},J=g=>{let{until:y,isSent:b,
+reconnectsUntil:x}=g,N=performance.now(),I=L(g).has(g)&&!a?.isUp&&`no connection to the server${h&&`: ${h}`}`;clearTimeout(g.timer),N>=y?G(g,Fr(b,I?`; ${I}`:"")):
+N>=x&&I?G(g,Mt(14,I,b)):g.timer=Ft((N<x?Math.min(y,x):y)-N,()=>J(g))},ee=g=>{L(g).delete(g),clearTimeout(g.timer),g.options.signal?.removeEventListener("abort",
 g.abort)},G=(g,y)=>{ee(g),g.link?.cancel(g),g.reject(y)},j=(g,{sentTimeout:y,until:b,options:{metadata:x}})=>{(y!==void 0||s||x)&&Kr(g,{timeout:y&&b-performance.
-now(),metadata:{...s,...x}})},X=(g,y)=>{j(g,y),It(g,y.method.request,y.request)},te=(g,y)=>{let b=y.call(g,X);return b&&(g.link=y),b},ne=(g,y,b,x,k,I,Y,ie,be=1/0)=>{
-let{signal:fe}=x,N={id:0,operation:y.operation,until:performance.now()+ +(k??be),isGivenUp:!1,isSent:!1,reconnectsUntil:1/0,timer:void 0,link:void 0,service:g,method:y,
-request:b,options:x,sentTimeout:k,start:I,resolve:Y,reject:ie,abort:fe&&(()=>G(N,en(N.isSent)))};return Number.isNaN(N.until)?ie(W(3,"the timeout is not a numbe\
-r; it is in milliseconds")):fe?.aborted?N.abort?.():(fe?.addEventListener("abort",N.abort),k!==void 0&&J(N),(k===void 0||k>0)&&Ee(N)),N},le=(g,y,b,x={})=>{let k,
-I=ls(y.request,y.reply,!0,()=>k&&ee(k),x.onMetadata);return k=ne(g,y,b,x,x.timeout,(Y,ie)=>{let be=ie.open(I,fe=>{j(fe,Y),B(fe,9),_(fe,Y.operation)});return be&&
-I.pump(b,y.sends),be},()=>{},I.fail),I};this.unary=(g,y,b,x={})=>new Promise((k,I)=>void ne(g,y,b,x,x.timeout??n,te,k,I,Qo)),this.serverStreaming=(g,y,b,x)=>le(
-g,y,[b],x).messages,this.twoWay=(g,y,b,x)=>le(g,y,b,x).messages,this.clientStreaming=async(g,y,b,x)=>{let{messages:k}=le(g,y,b,x),{done:I,value:Y}=await k.next();
-if(I)throw new D(13,"there is no reply");return k.return?.(),Y},this.name=g=>void A.add(g),this.mount=g=>void R.push(g),this.connected=(g,y)=>new Promise((b,x)=>{
-ne(void 0,{},void 0,{reconnectTimeout:y},void 0,(k,I)=>I.isFull?!1:(g?.(I),ee(k),b(I),!0),b,x)}),this.close=()=>{m=!0,clearTimeout(p);for(let g of v)for(let y of g)
-G(y,us(y.isSent));a?.drain()},i&&queueMicrotask(ue)}},us=t=>Mt(9,"the channel is closed",t);var dt=65280,Yo=16<<20,Kn=64,Zo=255,ei=65536,ti=4,pn={now:0,last:1,oldest:2},ps=t=>W([8,12,7][z(t)-3]??3,se(t,V(t))),fs=t=>{let e=O(t,10);return e>Zo&&$("a topi\
+now(),metadata:{...s,...x}})},X=(g,y)=>{j(g,y),It(g,y.method.request,y.request)},te=(g,y)=>{let b=y.call(g,X);return b&&(g.link=y),b},ne=(g,y,b,x,N,I,Y,ie,be=1/0)=>{
+let{signal:fe}=x,k={id:0,operation:y.operation,until:performance.now()+ +(N??be),isGivenUp:!1,isSent:!1,reconnectsUntil:1/0,timer:void 0,link:void 0,service:g,method:y,
+request:b,options:x,sentTimeout:N,start:I,resolve:Y,reject:ie,abort:fe&&(()=>G(k,en(k.isSent)))};return Number.isNaN(k.until)?ie(W(3,"the timeout is not a numbe\
+r; it is in milliseconds")):fe?.aborted?k.abort?.():(fe?.addEventListener("abort",k.abort),N!==void 0&&J(k),(N===void 0||N>0)&&Ee(k)),k},le=(g,y,b,x={})=>{let N,
+I=ls(y.request,y.reply,!0,()=>N&&ee(N),x.onMetadata);return N=ne(g,y,b,x,x.timeout,(Y,ie)=>{let be=ie.open(I,fe=>{j(fe,Y),B(fe,9),_(fe,Y.operation)});return be&&
+I.pump(b,y.sends),be},()=>{},I.fail),I};this.unary=(g,y,b,x={})=>new Promise((N,I)=>void ne(g,y,b,x,x.timeout??n,te,N,I,Qo)),this.serverStreaming=(g,y,b,x)=>le(
+g,y,[b],x).messages,this.twoWay=(g,y,b,x)=>le(g,y,b,x).messages,this.clientStreaming=async(g,y,b,x)=>{let{messages:N}=le(g,y,b,x),{done:I,value:Y}=await N.next();
+if(I)throw new D(13,"there is no reply");return N.return?.(),Y},this.name=g=>void A.add(g),this.mount=g=>void R.push(g),this.connected=(g,y)=>new Promise((b,x)=>{
+ne(void 0,{},void 0,{reconnectTimeout:y},void 0,(N,I)=>I.isFull?!1:(g?.(I),ee(N),b(I),!0),b,x)}),this.close=()=>{m=!0,clearTimeout(p);for(let g of v)for(let y of g)
+G(y,us(y.isSent));a?.drain()},i&&queueMicrotask(ue)}},us=t=>Mt(9,"the channel is closed",t);var dt=65280,Yo=16<<20,Kn=64,Zo=255,ei=65536,ti=4,pn={now:0,last:1,oldest:2},ps=t=>W([8,12,7][z(t)-3]??3,se(t,V(t))),fs=t=>{let e=F(t,10);return e>Zo&&$("a topi\
 c is too long"),se(t,e)},ms=new WeakMap,Ut=class{constructor(e){this.channel=e;this.requests=new Map;this.last=0;let{requests:n}=this,r=ms.get(e);if(r)return r;
 ms.set(e,this),e.mount({packet:(s,o,i,a)=>{if(i<dt)return!1;!o&&i===dt+5&&(this.refused??=ps(Q(a)));for(let c of o?[n.get(o)]:n.values())c?.packet(s,o,i-dt,Q(a));
 return!0},down(s,o){for(let i of[...n.values()])i.down(s,o)}})}subscribe(e,{group:n="",from:r}={}){return this.request(0,e,n,r)}async publish(e,n){await this.channel.
 connected(r=>r.write(0,dt+2,s=>{Xe(s,ge(e)),de(s,jn(n))}))}async sync(){await(await this.request(3)).return?.();let{refused:e}=this;if(this.refused=void 0,e)throw e}request(e,n,r="",s){
-let{channel:o,requests:i}=this;do this.last=this.last%65535+1;while(i.has(this.last));let a=this.last;return new Promise((c,d)=>{let u,p=0,m=0,h=!1,{first:v,messages:F,
-put:A,end:R,take:ue}=dn(N=>(p-=N.payload.length+Kn,N),()=>{i.delete(a)&&n!==void 0&&u?.isUp&&u.write(a,dt+1)}),Z=N=>{i.delete(a),d(N),R(N)},K=r?[]:n?.split(".")??
-[],Ee=K[K.length-1]===">",pe=N=>{let L=N.split(".");return(Ee?L.length>=K.length:L.length===K.length)&&K.every((T,P)=>T===">"||T==="*"||T===L[P])},J=e===0&&!r&&
+let{channel:o,requests:i}=this;do this.last=this.last%65535+1;while(i.has(this.last));let a=this.last;return new Promise((c,d)=>{let u,p=0,m=0,h=!1,{first:v,messages:L,
+put:A,end:R,take:ue}=dn(k=>(p-=k.payload.length+Kn,k),()=>{i.delete(a)&&n!==void 0&&u?.isUp&&u.write(a,dt+1)}),Z=k=>{i.delete(a),d(k),R(k)},K=r?[]:n?.split(".")??
+[],Ee=K[K.length-1]===">",pe=k=>{let O=k.split(".");return(Ee?O.length>=K.length:O.length===K.length)&&K.every((M,P)=>M===">"||M==="*"||M===O[P])},J=e===0&&!r&&
 s!==void 0,ee=typeof s=="object";if(ee&&!(/^[\da-f]{16}$/.test(s.epoch)&&s.offset>=0))throw W(3,`${s.epoch}, ${s.offset} is not a position`);let G=ee||s===void 0?
-pn.oldest:pn[s],j=new Map(ee?[[n,{...s,offset:s.offset+1}]]:[]),X=new Map,te=0,ne="",le=!1,g=!1,y=!1,b=!1,x=!1,k=N=>{u?.write(a,dt+N,L=>{if(n!==void 0&&Xe(L,ge(
-n)),N===6){B(L,G);for(let[T,P]of j){_e(L,T);for(let E=0;E<16;E+=2)B(L,parseInt(P.epoch.slice(E,E+2),16));_(L,P.offset)}}else de(L,ge(r))})},I=()=>{let N=j.size>
-0;return j=new Map,G=pn.now,le=!1,y=!0,N},Y=N=>{o.connected(L=>{if(i.has(a)){u=L;try{k(J?6:e)}catch(T){if(!g||!I())throw T;k(6)}}},N).catch(L=>{g&&L.code===9&&R(
-!0),Z(L)})},ie=()=>{x=!0,g&&(y||!(J&&b))&&(h=!0),c(F)},be=N=>Array.from(Ne(N,8),L=>L.toString(16).padStart(2,"0")).join(""),fe=(N,L,T)=>{if(L===5&&N&&!x&&J&&T.bytes[T.
-at]===ti)y=!0,k(0);else if(L===5&&N&&!x&&g&&I())k(6);else if(L===6&&N&&T.bytes[T.at]===0){z(T),b=z(T)===1;let P=be(T);te=O(T,10);let E=ne!==""&&ne!==P,q=!n?.match(
-/[*>]/)&&j.size>0;ne=P,ie(),y=!1,h||=q?!te:E}else if(L===7)for(;V(T);){let P=fs(T),E={epoch:be(T),offset:O(T,10)};if(Number.isSafeInteger(E.offset)||$("an integ\
-er is beyond 2^53"),!x||!N&&!pe(P))continue;let q=X.get(P);N&&!q?(te--,q=j.get(P)??(le?{...E,offset:1}:void 0)):!N&&q?.epoch!==E.epoch&&(q=void 0),q&&b&&(q.epoch===
-E.epoch&&q.offset<=E.offset?m+=E.offset-q.offset:h=!0),X.size>=ei&&(X.clear(),y=!0),X.set(P,E)}else return!1;return!0};i.set(a,{packet(N,L,T,P){if(!(N!==u||J&&fe(
-L,T,P)))if(T===2){let E=fs(P);if(!L&&(!x||!pe(E)))return;let q=at(P),je=X.get(E);for(je&&X.set(E,{...je,offset:je.offset+1}),p+=q.length+Kn,A({topic:E,payload:q,
-position:je,lagged:m,reconnected:h}),m=0,h=!1;p>Yo;){let At=ue();p-=At.payload.length+Kn;let Ae=v();Ae.lagged+=At.lagged+1,Ae.reconnected||=At.reconnected}}else
-T===4?J&&b&&x||(m+=O(P,10)):L&&(V(P)?Z(ps(P)):ie())},down(N,L){if(N===u){if(n===void 0||!x&&!g)return Z(L);if(x)if(te>0)for(let[T,P]of X)j.set(T,P);else y?I():(j=
-X,G=pn.oldest,le=!0);X=new Map,x=!1,g=!0,Y(1/0)}}}),Y()})}};var fn="frisbee.1";function zn(t,{protocols:e=[],WebSocket:n=globalThis.WebSocket}={}){return r=>{if(!n)throw new Error("no global WebSocket; set the option `We\
+pn.oldest:pn[s],j=new Map(ee?[[n,{...s,offset:s.offset+1}]]:[]),X=new Map,te=0,ne="",le=!1,g=!1,y=!1,b=!1,x=!1,N=k=>{u?.write(a,dt+k,O=>{if(n!==void 0&&Xe(O,ge(
+n)),k===6){B(O,G);for(let[M,P]of j){_e(O,M);for(let E=0;E<16;E+=2)B(O,parseInt(P.epoch.slice(E,E+2),16));_(O,P.offset)}}else de(O,ge(r))})},I=()=>{let k=j.size>
+0;return j=new Map,G=pn.now,le=!1,y=!0,k},Y=k=>{o.connected(O=>{if(i.has(a)){u=O;try{N(J?6:e)}catch(M){if(!g||!I())throw M;N(6)}}},k).catch(O=>{g&&O.code===9&&R(
+!0),Z(O)})},ie=()=>{x=!0,g&&(y||!(J&&b))&&(h=!0),c(L)},be=k=>Array.from(Ne(k,8),O=>O.toString(16).padStart(2,"0")).join(""),fe=(k,O,M)=>{if(O===5&&k&&!x&&J&&M.bytes[M.
+at]===ti)y=!0,N(0);else if((O===5||O===6&&M.bytes[M.at])&&k&&!x&&g&&I())N(6);else if(O===6&&k&&M.bytes[M.at]===0){z(M),b=z(M)===1;let P=be(M);te=F(M,10);let E=ne!==
+""&&ne!==P,q=!n?.match(/[*>]/)&&j.size>0;ne=P,ie(),y=!1,h||=q?!te:E}else if(O===7)for(;V(M);){let P=fs(M),E={epoch:be(M),offset:F(M,10)};if(Number.isSafeInteger(
+E.offset)||$("an integer is beyond 2^53"),!x||!k&&!pe(P))continue;let q=X.get(P);k&&!q?(te--,q=j.get(P)??(le?{...E,offset:1}:void 0)):!k&&q?.epoch!==E.epoch&&(q=
+void 0),q&&b&&(k||!y)&&(q.epoch===E.epoch&&q.offset<=E.offset?m+=E.offset-q.offset:h=!0),X.size>=ei&&(X.clear(),y=!0),X.set(P,E)}else return!1;return!0};i.set(a,
+{packet(k,O,M,P){if(!(k!==u||J&&fe(O,M,P)))if(M===2){let E=fs(P);if(!O&&(!x||!pe(E)))return;let q=at(P),je=X.get(E);for(je&&X.set(E,{...je,offset:je.offset+1}),
+p+=q.length+Kn,A({topic:E,payload:q,position:je,lagged:m,reconnected:h}),m=0,h=!1;p>Yo;){let At=ue();p-=At.payload.length+Kn;let Ae=v();Ae.lagged+=At.lagged+1,Ae.
+reconnected||=At.reconnected}}else M===4?x&&!(J&&b&&!y)&&(m+=F(P,10)):O&&(V(P)?Z(ps(P)):ie())},down(k,O){if(k===u){if(n===void 0||!x&&!g)return Z(O);if(x)if(te>
+0)for(let[M,P]of X)j.set(M,P);else y?I():(j=X,G=pn.oldest,le=!0);X=new Map,x=!1,g=!0,Y(1/0)}}}),Y()})}};var fn="frisbee.1";function zn(t,{protocols:e=[],WebSocket:n=globalThis.WebSocket}={}){return r=>{if(!n)throw new Error("no global WebSocket; set the option `We\
 bSocket`, or connect by frisbee-rpc/node");let s=new n(String(t),[fn,...e]);s.binaryType="arraybuffer";let o="";return s.onopen=()=>{if(s.protocol===fn)return r.
 open();o=`the server does not speak ${fn}`,s.close()},s.onmessage=({data:i})=>{i instanceof ArrayBuffer?r.data(new Uint8Array(i)):s.close()},s.onerror=({message:i=""})=>void(o||=
 i),s.onclose=({code:i,reason:a})=>{r.close(o||`the WebSocket was closed (${i}${a&&`, ${a}`})`)},{send:i=>s.send(i),close:()=>s.close(),buffered:()=>s.bufferedAmount}}}var ni=64;var mn=class{constructor(e){this.messages=new Map;this.enums=new Map;for(let{number:n,bytes:r}of we(e))n===1&&this.file(r)}message(e){let n=this.messages.get(e);
@@ -168,7 +168,7 @@ let n=e.isRepeated&&e.kind===11?this.messages.get(e.type):void 0;return n?.isEnt
 2?n=Te(a):i===4||i===5?r.push({number:i,bytes:a}):i===9&&(s=oi(a));let o={4:0,5:0};for(let{number:i,bytes:a}of r){let c=o[i]??0;o[i]=c+1;let d=`${i},${c}`;i===4?
 this.declare(a,n,[],d,s,0):this.declareEnum(a,n,[],d,s)}}declare(e,n,r,s,o,i){if(i>ni)throw new ye("types are nested too deeply");let a=[],c=[],d=[],u=[],p="",m=!1;
 for(let{number:A,bytes:R}of we(e))A===1?p=Te(R):A===2?a.push(R):A===3?c.push(R):A===4?d.push(R):A===7?m=vs(R,7):A===8&&u.push({name:hs(R),docs:o.get(`${s},8,${u.
-length}`)??""});let h=[...r,p],v=gs(n,h),F=a.map((A,R)=>ri(A,o.get(`${s},2,${R}`)??""));this.messages.set(v,{name:v,package:n,path:h,docs:o.get(s)??"",fields:F,
+length}`)??""});let h=[...r,p],v=gs(n,h),L=a.map((A,R)=>ri(A,o.get(`${s},2,${R}`)??""));this.messages.set(v,{name:v,package:n,path:h,docs:o.get(s)??"",fields:L,
 oneofs:u,isEntry:m}),c.forEach((A,R)=>this.declare(A,n,h,`${s},3,${R}`,o,i+1)),d.forEach((A,R)=>this.declareEnum(A,n,h,`${s},4,${R}`,o))}declareEnum(e,n,r,s,o){
 let i=[],a="";for(let{number:u,bytes:p}of we(e)){if(u===1&&(a=Te(p)),u!==2)continue;let m=0;for(let h of we(p))h.number===2&&(m=h.low|0);i.push({name:hs(p),number:m,
 docs:o.get(`${s},2,${i.length}`)??""})}let c=[...r,a],d=gs(n,c);this.enums.set(d,{name:d,package:n,path:c,docs:o.get(s)??"",values:i})}},bs=t=>t===11||t===10||t===
@@ -176,11 +176,11 @@ docs:o.get(`${s},2,${i.length}`)??""})}let c=[...r,a],d=gs(n,c);this.enums.set(d
 3?o=p.low:p.number===4?i=p.low:p.number===5?a=p.low:p.number===6?s=Te(p.bytes).replace(/^\./,""):p.number===8?u=vs(p.bytes,3):p.number===9?c=p.low:p.number===10?
 r=Te(p.bytes):p.number===17&&(d=p.low!==0);if(a<1||a>18)throw new ye(`a field of the kind ${a}`);return{name:n,number:o,kind:a,type:s,isOptional:d,isDeprecated:u,
 docs:e,jsonName:r||n.replace(/_(\w)/g,(p,m)=>m.toUpperCase()),isRepeated:i===3,oneof:c<0||d?void 0:c}}var si=new Uint8Array,Te=t=>se(Q(t),t.length);function*we(t){
-let e=Q(t);for(;V(e);){let n=O(e),r=n>>>3,s=n&7;if(s===0){let o=0,i=0;for(let a of t.subarray(e.at,(O(e,10),e.at)))i<32&&(o|=(a&127)<<i),i+=7;yield{number:r,bytes:si,
-low:o>>>0}}else if(s===2)yield{number:r,bytes:Ne(e,O(e)),low:0};else if(s===1||s===5)Ne(e,s===1?8:4);else throw new ye(`a field of the wire type ${s}`)}}function hs(t){
+let e=Q(t);for(;V(e);){let n=F(e),r=n>>>3,s=n&7;if(s===0){let o=0,i=0;for(let a of t.subarray(e.at,(F(e,10),e.at)))i<32&&(o|=(a&127)<<i),i+=7;yield{number:r,bytes:si,
+low:o>>>0}}else if(s===2)yield{number:r,bytes:Ne(e,F(e)),low:0};else if(s===1||s===5)Ne(e,s===1?8:4);else throw new ye(`a field of the wire type ${s}`)}}function hs(t){
 for(let{number:e,bytes:n}of we(t))if(e===1)return Te(n);return""}function vs(t,e){for(let{number:n,low:r}of we(t))if(n===e)return r!==0;return!1}function oi(t){
 let e=new Map;for(let{number:n,bytes:r}of we(t)){if(n!==1)continue;let s="",o="",i="";for(let c of we(r))if(c.number===1){let d=Q(c.bytes),u=[];for(;V(d);)u.push(
-O(d));s=u.join(",")}else c.number===3?o=Te(c.bytes):c.number===4&&(i=Te(c.bytes));let a=o||i;a&&e.set(s,yn(a))}return e}var yn=t=>t.replace(/^ /gm,"").trim();var qe=t=>`f${t.number}`,pt=t=>`o${t}`,Yn={1:"d",2:"f",3:"l",4:"w",5:"i",6:"w",7:"u",8:"b",9:"s",10:"m",11:"m",12:"y",13:"u",14:"e",15:"i",16:"l",17:"i",18:"l"},
+F(d));s=u.join(",")}else c.number===3?o=Te(c.bytes):c.number===4&&(i=Te(c.bytes));let a=o||i;a&&e.set(s,yn(a))}return e}var yn=t=>t.replace(/^ /gm,"").trim();var qe=t=>`f${t.number}`,pt=t=>`o${t}`,Yn={1:"d",2:"f",3:"l",4:"w",5:"i",6:"w",7:"u",8:"b",9:"s",10:"m",11:"m",12:"y",13:"u",14:"e",15:"i",16:"l",17:"i",18:"l"},
 ut=class{constructor(e){this.schema=e;this.types=new Map;this.enums=new Map}of(e){let n=this.types.get(e);if(n)return n;let r=this.schema.message(e),s=ai(this.schema,
 r),o=s.map(c=>`${qe(c)}:${this.spec(r,c)}`).join(" "),i=s.map(c=>this.schema.entry(c)?.fields[1]??c).filter(c=>bs(c.kind)),a=U(e,o,()=>i.map(c=>c.kind===14?this.
 choice(c.type):this.of(c.type)));return this.types.set(e,a),a}spec(e,n){let r=this.schema.entry(n),s=Yn[n.kind];if(r){let[o,i]=r.fields;if(!o||!i)throw new Error(
@@ -284,7 +284,7 @@ g)?;",'println!("{:?}", reply.into_inner());')):u.push(`let reply = client.${d}(
 `)}function Is({path:t,package:e}){let n=[...t.slice(0,-1).map(En),nt(t[t.length-1]??"")].join("::");return e==="google.protobuf"?`frpc::prost_types::${n}`:n}var or=(t,e)=>`${"\
     ".repeat(e)}${t}`;function Rs(t,e,n,r){let s=t.message(e),o=Is(s),i=typeof n=="object"&&n!==null&&!Array.isArray(n)?n:{},a=[],c=new Set;for(let p of s.fields){
 let m=i[i[p.jsonName]===void 0?p.name:p.jsonName];if(m===void 0||m===null&&p.type!=="google.protobuf.Value")continue;let h=p.oneof===void 0?void 0:s.oneofs[p.oneof],
-v=Ci(t,s,p,m,r+1),F=h?h.name:p.name;c.add(F);let A=[...s.path.map(En),nt(h?.name??"")].join("::");a.push(or(`${En(F)}: ${h?`Some(${A}::${nt(p.name)}(${v}))`:v},`,
+v=Ci(t,s,p,m,r+1),L=h?h.name:p.name;c.add(L);let A=[...s.path.map(En),nt(h?.name??"")].join("::");a.push(or(`${En(L)}: ${h?`Some(${A}::${nt(p.name)}(${v}))`:v},`,
 r+1))}let d=new Set(s.fields.map(p=>p.oneof===void 0?p.name:s.oneofs[p.oneof]?.name));if(a.length===0)return`${o}${d.size===0?" {}":"::default()"}`;c.size<d.size&&
 a.push(or(`..${o}::default()`,r+1));let u=`${o} { ${a.map(p=>p.trim().replace(/,$/,"")).join(", ")} }`;return u.length<90&&!u.includes(`
 `)?u:`${o} {
@@ -326,8 +326,8 @@ o=l("span",{className:"muted"}),i=l("input",{type:"file",hidden:!0,"aria-label":
 name} has more than ${Hs>>20} MiB`;return}e=new Uint8Array(await v.arrayBuffer()),o.textContent=`${v.name}, ${e.length} bytes`,n.disabled=r.disabled=!0,a.hidden=
 !1,h.dispatchEvent(new Event("change",{bubbles:!0}))}}}),a=l("button",{type:"button",className:"icon","aria-label":"No file",hidden:!0,onclick:()=>c()},"×"),c=()=>{
 e=void 0,o.textContent=i.value="",n.disabled=r.disabled=!1,a.hidden=!0},d=v=>{if(v==="text")return new TextEncoder().encode(n.value);if(v==="base64")return xe(n.
-value.replace(/\s/g,""));let F=n.value.replace(/\s/g,"");if(!/^([\da-f]{2})*$/i.test(F))throw new Error("not pairs of hexadecimal digits");return Uint8Array.from(
-F.match(/../g)??[],A=>parseInt(A,16))},u=(v,F)=>{let A=F==="text"?mt(v):void 0;r.value=s=F==="text"&&A===void 0?"base64":F,n.value=r.value==="text"?A??"":r.value===
+value.replace(/\s/g,""));let L=n.value.replace(/\s/g,"");if(!/^([\da-f]{2})*$/i.test(L))throw new Error("not pairs of hexadecimal digits");return Uint8Array.from(
+L.match(/../g)??[],A=>parseInt(A,16))},u=(v,L)=>{let A=L==="text"?mt(v):void 0;r.value=s=L==="text"&&A===void 0?"base64":L,n.value=r.value==="text"?A??"":r.value===
 "hex"?et(v):Ie(v),m()},p=()=>{try{u(d(s),r.value)}catch{s=r.value,m()}},m=()=>cr(n,()=>void d(r.value)),h=l("div",{className:"bytes"},n,r,l("button",{type:"butt\
 on",className:"quiet",onclick:()=>i.click()},"File…"),i,o,a);return bt({element:h,id:t,get(){let v=e??d(r.value);return v.length>0?Ie(v):void 0},set(v){c(),u(
 typeof v=="string"?xe(v):new Uint8Array,r.value)}},"")}function rt(t,e,n){let r=re(),s=lr({id:r,placeholder:e,oninput:()=>cr(s,()=>void(t==="json"&&s.value&&JSON.
@@ -368,10 +368,10 @@ iv",{className:"item"},u.key.element,u.value.element,Qs(()=>{s=s.filter(m=>m!==u
 quiet",onclick:()=>Ks(i().element)},"Add");return{element:l("div",{className:"list"},o,a),get(){if(s.length===0)return;let c=oe();for(let{key:d,value:u}of s)c[String(
 d.get()??Vt(d))]=u.get()??Vt(u);return c},set(c){if(s=[],C(o),typeof c=="object"&&c!==null)for(let[d,u]of Object.entries(c))i(d,u)}}}function Pi(t,e,n){let r=e.
 fields.filter(m=>m.oneof===n),s=re(),o=l("div",{className:"inside"}),i=new Map,a=l("select",{id:s,onchange:()=>c(a.value)},l("option",{value:""},"not set"),...r.
-map(m=>l("option",{value:m.jsonName},`${m.name}: ${kn(m)}`))),c=m=>{a.value=m;let h=r.find(F=>F.jsonName===m);if(!h)return void C(o);let v=i.get(m)??vt(t,h);return i.
+map(m=>l("option",{value:m.jsonName},`${m.name}: ${kn(m)}`))),c=m=>{a.value=m;let h=r.find(L=>L.jsonName===m);if(!h)return void C(o);let v=i.get(m)??vt(t,h);return i.
 set(m,v),v.id&&document.getElementById(v.id)?.setAttribute("aria-label",h.name),C(o,v.element,h.docs&&l("p",{className:"docs"},h.docs)),v},{name:d,docs:u}=e.oneofs[n]??
 {name:"oneof",docs:""},p={element:l("div",{className:"oneof"},a,o),id:s,get:()=>{},set(){}};return{element:Xs(d,"oneof",u,p,!1),get(){let m=i.get(a.value);return a.
-value&&m?Object.assign(oe(),{[a.value]:m.get()??Vt(m)}):oe()},set(m){let h=m,v=r.find(F=>(h[F.jsonName]??h[F.name])!==void 0);c(v?.jsonName??"")?.set(v&&(h[v.jsonName]??
+value&&m?Object.assign(oe(),{[a.value]:m.get()??Vt(m)}):oe()},set(m){let h=m,v=r.find(L=>(h[L.jsonName]??h[L.name])!==void 0);c(v?.jsonName??"")?.set(v&&(h[v.jsonName]??
 h[v.name]))}}}var ur=1e5,Hi=90;function zs(t,e){let n=l("div",{className:"status",role:"status"}),r=l("div",{}),s=l("ol",{className:"log","aria-label":"Messages"}),{method:o}=e,
 i=o.sends||o.receives;i||s.classList.add("one");let a=0;return C(t,n,r,s),()=>{C(n,...qi(e)),C(r,e.isOver&&e.status&&Vi(e),e.metadata&&Object.keys(e.metadata).length>
 0&&l("div",{className:"block"},l("h3",{},"Metadata"),sr(e.metadata)));let c=s.scrollHeight-s.scrollTop-s.clientHeight<40,d=Math.max(0,a-e.dropped),u=e.messages.
