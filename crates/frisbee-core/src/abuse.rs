@@ -17,8 +17,8 @@ pub mod cost {
     /// request on a stream. Equal to the cost of stream messages.
     pub const PACKET: u64 = 64;
 
-    /// Padding of HTTP/2, or a useless frame: PRIORITY, unknown frames, frames of closed streams, and more WINDOW_UPDATE
-    /// frames than [`UPDATES_PER_DATA`]. A peer can send such frames faster than this end can parse them.
+    /// Padding of HTTP/2, or a useless frame: PRIORITY, unknown frames, frames of closed streams, and more
+    /// WINDOW_UPDATE frames than [`UPDATES_PER_DATA`]. A peer can send such frames faster than this end can parse them.
     pub const FRAME: u64 = 256;
 
     /// Number of WINDOW_UPDATE frames that a peer may send free of charge for each DATA frame that it has received.
@@ -45,7 +45,7 @@ pub mod cost {
     /// Each SETTINGS frame of HTTP/2 except the first (CVE-2019-9515).
     pub const SETTINGS: u64 = 4096;
 
-    /// Cost of such a frame per open stream, because the window of each stream must be updated.
+    /// Additional cost of a SETTINGS frame per open stream, because the window of each stream must be updated.
     pub const SETTINGS_STREAM: u64 = 64;
 
     /// An HTTP/2 frame that causes a stream error, such as a malformed request.
@@ -69,7 +69,7 @@ const REST: u64 = 16;
 const PAUSED_MAX: u32 = 5_000_000;
 const PAUSED_PART: u64 = 6;
 
-/// Pauses reading from a peer that sends useless bytes faster than permitted.
+/// Limiter that pauses reading from a peer that sends useless bytes faster than permitted.
 ///
 /// The debt of useless bytes decreases at a constant rate, and by one byte for each useful byte. Useful bytes are also
 /// credited in advance, up to one second's allowance, because a peer that cancels thousands of calls at once has sent

@@ -123,8 +123,8 @@ impl CloseReason {
         Some(body)
     }
 
-    /// Decodes the body of a CLOSE packet. Control characters in the text are replaced by spaces, because the text is
-    /// written to logs.
+    /// Decodes the body of a CLOSE packet. Returns `None` if its status code is malformed. Control characters in the
+    /// text are replaced by spaces, because the text is written to logs.
     pub fn from_packet(mut body: &[u8]) -> Option<Self> {
         let code = tlv::take_varint(&mut body)?;
         let text = String::from_utf8_lossy(body.get(..TEXT_MAX).unwrap_or(body));

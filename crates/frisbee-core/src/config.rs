@@ -82,12 +82,12 @@ settings! {
     /// [`BODY_MAX`].
     #[cfg_attr(feature = "serde", serde(with = "crate::byte_size"))]
     body_max: u32 = BODY_MAX;
-    /// A PING is sent if no bytes are received for this long. Defaults to 2 s, so that two PINGs fit into the 5 s
-    /// timeout of a Go peer.
+    /// A PING is sent if no bytes are received, or none are sent, for this long. Defaults to 2 s, so that two PINGs fit
+    /// into the 5 s timeout of a Go peer.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     ping_interval: Duration = Duration::from_secs(2);
-    /// The connection is closed if no bytes are received for this long. Progress in writing pending bytes also counts
-    /// as activity of the peer. Defaults to 10 s, five times the ping interval.
+    /// The connection is closed if no bytes are received for this long. Bytes that the transport accepts after it was
+    /// full also count as activity of the peer. Defaults to 10 s, five times the ping interval.
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     idle_timeout: Duration = Duration::from_secs(10);
     /// Maximum time without progress while bytes wait to be written. Defaults to 5 s, as in Go.

@@ -76,8 +76,8 @@ impl Connection {
         let mut connection = Self::new(Role::Client, common, hello_items, decoder, *header_form, now);
         connection.shows_by = shows_by;
         if common.hello {
-            // A Go server ignores the HELLO and replies to the PING. A native server replies to the HELLO before
-            // anything else.
+            // A Go server ignores the HELLO and replies to the PING. A server that supports the protocol extension
+            // replies to the HELLO first.
             connection.send_hello();
             connection.send_sign(PacketId(1), Operation::PING);
         } else {
@@ -608,7 +608,7 @@ impl Connection {
         Ok(Event::Nothing)
     }
 
-    /// Records the kind of the server, and returns the event that reports it.
+    /// Records the kind of the peer, and returns the event that reports it.
     fn decide(&mut self, peer: PeerKind) -> Event {
         if let Some(hello) = peer.hello() {
             self.decoder.set_channels(CHANNELS_MAX);
@@ -636,7 +636,7 @@ enum SilenceExcuse {
     Again { until: Instant },
 }
 
-/// What to do with the input while the fast path is disabled.
+/// Handling of the next input bytes while the fast path is disabled.
 enum PacketKind {
     /// Parse the next packet.
     GoOn,

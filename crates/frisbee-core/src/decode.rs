@@ -60,8 +60,8 @@ pub struct Decoder {
     /// Partially received header. Its first `head_len` bytes have arrived.
     head: [u8; Header::MAX_LEN],
     head_len: u8,
-    /// List of packets with incomplete bodies. If the next input byte belongs to one of them, it is the first. Boxed
-    /// because most bodies arrive in a single read.
+    /// Linked list of packets with incomplete bodies. If the next input byte belongs to such a packet, that packet is
+    /// the first of the list. Boxed because most bodies arrive in a single read.
     body: Option<Box<Partial>>,
     /// Number of channels that the peer may send fragments on.
     channels: u8,
@@ -179,12 +179,13 @@ impl Decoder {
     ///
     /// # Errors
     /// If the peer violates the protocol. The decoder must not be used afterwards.
-    #[inline(always)] // For the same reason as `Connection::poll_event`.
+    #[inline(always)] // Avoids extra moves of each packet.
     pub fn next(&mut self, input: &mut Bytes) -> Result<Option<Packet>, ProtocolError> {
         if self.body.is_some() {
             let ahead = self.take_ahead();
             let packet = self.continue_body(input);
-            // The input may contain further packets after a discarded body.
+            // Continue if a fragment or a discarded body is complete but yields no packet, because the input may
+            // contain more.
             if packet.is_some() || self.body.as_ref().is_some_and(|partial| partial.piece > 0) {
                 return Ok(packet);
             }
@@ -384,7 +385,7 @@ impl Decoder {
         }
         let Partial { header, received, is_discarded, next, .. } = *self.body.take()?;
         self.body = next;
-        // `discard_body` has already returned this packet.
+        // Return no packet, because `discard_body` has already returned the packet with the start of its body.
         if is_discarded {
             return None;
         }
@@ -443,8 +444,8 @@ impl BodyMut<'_> {
         piece.saturating_add(more).min(received.available())
     }
 
-    /// Updates the decoder after bytes were appended to the buffer of the body. Returns whether the next fragment of the
-    /// body follows, so that reading may continue.
+    /// Updates the decoder after bytes were appended to the buffer of the body. Returns whether the next fragment of
+    /// the body follows, so that reading may continue.
     ///
     /// # Panics
     /// If more bytes were appended than were missing.

@@ -46,7 +46,8 @@ pub enum PeerKind {
 }
 
 impl PeerKind {
-    /// Returns the peer's HELLO, or `None` if the peer is not known to be native.
+    /// Returns the peer's HELLO, or `None` if the peer does not support the protocol extension or this is not known
+    /// yet.
     pub fn hello(&self) -> Option<&Hello> {
         match self {
             Self::Native(hello) => Some(hello),

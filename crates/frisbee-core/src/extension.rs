@@ -42,7 +42,8 @@ impl Packet {
         }
     }
 
-    /// Splits the body of a [`HEADERS`] or [`TRAILERS`] packet into the stream id and the encoded items.
+    /// Splits the body of a [`HEADERS`] or [`TRAILERS`] packet into the stream id and the encoded items. Returns `None`
+    /// for other packets, and if the id is malformed.
     pub fn into_stream_items(mut self) -> Option<(PacketId, Bytes)> {
         let stream = self.stream()?;
         let mut items = &self.body[..];

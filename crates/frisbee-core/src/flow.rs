@@ -126,7 +126,8 @@ struct GrowthWindow {
     granted: u64,
     /// Whether the reader waited for a message during the measurement. If not, the reader is the bottleneck.
     waited: bool,
-    /// How many windows measuring pauses, because the window size has just changed. Zero while measuring.
+    /// Number of windows for which measuring still pauses, because the window size has just changed. Zero while
+    /// measuring.
     resting: u64,
 }
 

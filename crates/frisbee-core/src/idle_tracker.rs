@@ -3,16 +3,16 @@
 //! # Decisions
 //!
 //! A connection is unused if it carries only PINGs and PONGs. Silence cannot be the criterion, because keepalive
-//! packets are sent in every interval. An unused connection frees the memory of earlier bursts: outbox, mailbox, jobs
-//! and, through `Protocol::idle`, call slots. Id counters are kept, because they distinguish a call or job from later
-//! ones in the same slot.
+//! packets are sent in every interval. An unused connection frees the memory of earlier bursts: outbox, mailbox and
+//! jobs. It also notifies its router, which may free call slots. Id counters are kept, because they distinguish a call
+//! or job from later ones in the same slot.
 
 use std::time::{Duration, Instant};
 
 /// Maximum number of pending keepalive bytes: up to two PINGs and one PONG.
 const SIGNS_MAX: u32 = 64;
 
-/// Tracks how long a connection has transferred only keepalive packets.
+/// Tracker of how long a connection has transferred only keepalive packets.
 ///
 /// The tracker is polled periodically. A connection counts as unused from the first poll that finds no new data.
 #[derive(Debug)]

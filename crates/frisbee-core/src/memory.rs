@@ -34,8 +34,8 @@ pub struct BodyMemory {
 }
 
 impl BodyMemory {
-    /// Minimum capacity of pooled buffers in bytes. Smaller buffers are left to the allocator, which caches freed memory
-    /// of that size.
+    /// Minimum capacity of pooled buffers in bytes. Smaller buffers are left to the allocator, which caches freed
+    /// memory of that size.
     pub const POOLED_MIN: usize = 64 * 1024;
 
     /// Creates an empty buffer for `room` bytes, from the pool if possible. Reused memory may be up to a quarter

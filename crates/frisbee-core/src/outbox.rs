@@ -144,10 +144,11 @@ impl Outbox {
         Self { limit: self.limit, room: self.room, short_max: self.short_max, ..Self::new(self.form) }
     }
 
-    /// Sets the maximum body size in bytes.
+    /// Sets the maximum body size that the peer accepts, in bytes. A lower limit of available memory remains in effect.
     pub fn set_limit(&mut self, limit: u32) {
+        let room = if self.room < self.limit { self.room.min(limit) } else { limit };
         self.limit = limit;
-        self.replace_room(limit);
+        self.replace_room(room);
     }
 
     fn replace_room(&mut self, room: u32) -> u32 {
@@ -541,7 +542,8 @@ impl PacketWriter<'_> {
     }
 
     /// Returns a second writer for this packet, for a function that finishes or drops it. The caller must
-    /// [forget](std::mem::forget) this writer. Unlike a reference, the compiler can keep a copy in registers.
+    /// [forget](std::mem::forget) this writer. The compiler can keep such a copy in registers, unlike a reference to
+    /// the writer.
     #[inline(always)]
     pub fn continued(&mut self) -> PacketWriter<'_> {
         let Self { body, bulk_start, is_joining, .. } = *self;

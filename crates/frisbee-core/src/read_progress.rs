@@ -3,7 +3,7 @@
 use crate::keepalive::millis;
 use std::time::{Duration, Instant};
 
-/// Detects partially received packets that arrive too slowly.
+/// Detector of partially received packets that arrive too slowly.
 ///
 /// The bytes received in each window must reach the minimum rate. Otherwise the sender could occupy a connection and a
 /// packet's buffer without making progress.

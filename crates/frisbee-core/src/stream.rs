@@ -150,8 +150,8 @@ impl StreamState {
     }
 }
 
-/// Tracks the ids of the streams that a peer has opened. Because ids ascend (and wrap around), a packet that opens a
-/// stream can be distinguished from a late packet of a stream that was reset.
+/// Tracker of the ids of the streams that a peer has opened. Because ids ascend (and wrap around), a packet that opens
+/// a stream can be distinguished from a late packet of a stream that was reset.
 #[derive(Clone, Copy, Debug)]
 pub struct PeerStreamIds {
     by: Role,

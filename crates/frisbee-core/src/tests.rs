@@ -178,8 +178,8 @@ fn ping_crossing_hand_off_is_not_answered() {
         server.core.answer_hand_off(answer, &Bytes::new(), now).unwrap();
         server.write(&mut client, usize::MAX, now);
         client.read(usize::MAX, now).unwrap();
-        // A reply would arrive after the hand-off reply: as a stray PONG after a refusal, or among the bytes of the new
-        // owner after an acceptance.
+        // The client must not reply to the PING. The PONG would arrive after the hand-off reply: as a stray packet
+        // after a refusal, or among the bytes of the new owner after an acceptance.
         client.write(&mut server, usize::MAX, now);
         assert!(server.inbox.is_empty(), "{answer:?}: {:?}", server.inbox);
         assert!(client.core.outbox().is_empty(), "{answer:?}");
@@ -443,14 +443,14 @@ fn race(seed: u64) -> &'static str {
             2 => now += Duration::from_millis(dice.u64(0..900)),
             3 if !has_requested && dice.u8(0..8) == 0 => {
                 client.core.request_hand_off(GATEWAY, &Bytes::from(vec![1; dice.usize(0..100)]), now).unwrap();
-                // From here on, calls are queued.
+                // From here on, the client queues its calls.
                 (has_requested, abandoned) = (true, false);
             }
             4 | 5 => client.write(&mut server, dice.usize(0..120), now),
             6 | 7 => server.write(&mut client, dice.usize(0..120), now),
             8 if server.events.iter().any(|event| matches!(event, Event::HandOff(_))) => {
                 server.events.clear();
-                // A partial packet can only be a CANCEL.
+                // Refuse if a packet is partially received, because it can only be a CANCEL.
                 let accepts = dice.u8(0..4) == 0 && !server.core.is_mid_packet();
                 let chosen = if accepts { HandOffAnswer::Accepted } else { HandOffAnswer::Refused };
                 let body = Bytes::from(vec![2; dice.usize(0..100)]);

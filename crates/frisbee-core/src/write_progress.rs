@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 /// Maximum number of unsent bytes that the system buffers for a socket, 4 MiB on Linux by default.
 const SYSTEM_BUFFER_MAX: u32 = 4 << 20;
 
-/// Unit in bytes for counting the bytes in the operating system's send buffer.
+/// Granularity in bytes of the estimate of how much the operating system has buffered.
 const UNIT: u32 = 64 * 1024;
 
-/// Extension of the write timeout, in multiples of the timeout, per MiB of buffered bytes. A socket becomes writable
-/// only once a third of its buffer has been sent. With the default timeout of 5 s, this permits a peer that reads 17
-/// KiB/s, slightly more than the default minimum rate.
+/// Divisor of the write timeout: each [`UNIT`] of buffered bytes extends the timeout by a quarter. A socket becomes
+/// writable only once a third of its buffer has been sent. With the default timeout of 5 s, a peer may thus read as
+/// slowly as 17 KiB/s, slightly above the default minimum rate.
 const PART: u64 = 4;
 
-/// Tracks whether a peer makes progress in accepting pending bytes.
+/// Tracker of whether a peer makes progress in accepting pending bytes.
 ///
 /// A peer times out if it accepts no bytes for the write timeout. In addition, it must accept at least half of the
 /// minimum rate while more bytes are pending than that rate transfers within the timeout. Both periods are longer if
@@ -41,6 +41,8 @@ pub struct WriteProgress {
 struct PendingWrite {
     /// Time at which the transport last accepted bytes. The write timeout counts from it.
     stalled: Instant,
+    /// Whether the transport has accepted no bytes in the last attempt.
+    is_full: bool,
     /// Value of `consumed` at the time `stalled`. A larger value shows that the peer is still reading.
     consumed: u64,
     /// Start of the window over which the write rate is measured.
@@ -60,7 +62,8 @@ impl WriteProgress {
     /// Records that the transport accepted `count` bytes, or 0 if it accepts none at present. `waits` states whether
     /// more bytes are pending. `consumed` is the total number of received bytes that count as progress.
     ///
-    /// Returns whether the peer has certainly read bytes. This is known only if the transport was full before.
+    /// Returns whether the peer must have read bytes. This is certain only if the transport was full before. Otherwise,
+    /// the transport may have buffered the bytes although the peer reads nothing.
     #[inline]
     pub fn handle_written(&mut self, count: usize, waits: bool, consumed: u64, now: Instant) -> bool {
         if count > 0 {
@@ -76,19 +79,24 @@ impl WriteProgress {
     /// Slow path of [`handle_written`](Self::handle_written), taken if bytes are pending or were pending before.
     #[cold]
     fn handle_pending(&mut self, count: usize, waits: bool, consumed: u64, now: Instant) -> bool {
-        let went_on = count > 0 && self.waits;
+        let mut has_read = false;
         if waits && !self.waits {
-            let started = PendingWrite { stalled: now, consumed, window: now, moved: 0, consumed_before: consumed };
+            let is_full = count == 0;
+            let started =
+                PendingWrite { stalled: now, is_full, consumed, window: now, moved: 0, consumed_before: consumed };
             match &mut self.pending {
                 Some(pending) => **pending = started,
                 None => self.pending = Some(Box::new(started)),
             }
-        } else if let Some(pending) = self.pending.as_mut().filter(|_| went_on) {
-            (pending.stalled, pending.consumed) = (now, consumed);
-            pending.moved = pending.moved.saturating_add(count as u64);
+        } else if let Some(pending) = &mut self.pending {
+            has_read = std::mem::replace(&mut pending.is_full, count == 0) && count > 0;
+            if count > 0 {
+                (pending.stalled, pending.consumed) = (now, consumed);
+                pending.moved = pending.moved.saturating_add(count as u64);
+            }
         }
         self.waits = waits;
-        went_on
+        has_read
     }
 
     /// Returns whether bytes are pending because the transport does not accept them.
@@ -134,7 +142,7 @@ impl WriteProgress {
     /// [`handle_written`](Self::handle_written).
     pub fn is_too_slow(&mut self, pending: usize, consumed: u64, now: Instant) -> bool {
         let stall_timeout = self.stall_timeout();
-        // Number of bytes in twice the permitted time at half of the minimum rate.
+        // Half of the minimum rate over twice the timeout is the minimum rate over the timeout.
         let least = self.at_least_rate(stall_timeout);
         let little = self.at_least_rate(Duration::from_millis(self.timeout.into()));
         let Some(state) = self.pending.as_mut().filter(|_| self.waits) else { return false };
@@ -263,6 +271,18 @@ mod tests {
         }
     }
 
+    /// Regression test: a vanished peer stayed connected while each PING was written in two parts.
+    #[test]
+    fn write_in_parts_does_not_prove_reading() {
+        let now = Instant::now();
+        let mut write_progress = WriteProgress::new(5 * SECOND, 0);
+        for (count, waits, has_read) in
+            [(5, true, false), (5, false, false), (0, true, false), (5, true, true), (5, false, false)]
+        {
+            assert_eq!(write_progress.handle_written(count, waits, 0, now), has_read, "{count}, {waits}");
+        }
+    }
+
     #[test]
     fn wait_memory_is_freed_when_flushed() {
         let now = Instant::now();
@@ -286,6 +306,7 @@ mod tests {
             !write_progress.handle_written(100, true, 0, now),
             "bytes that the system may have buffered should not count as slow"
         );
+        assert!(!write_progress.handle_written(0, true, 0, now));
         assert!(write_progress.handle_written(1, true, 0, now + 4 * SECOND));
         assert_eq!(write_progress.deadline(), Some(now + 9 * SECOND));
         assert!(!write_progress.is_too_slow(1 << 30, 0, now + 8 * SECOND));

@@ -29,7 +29,7 @@ use crate::{Operation, Outbox, PacketId, ProtocolError, TooLong, tlv};
 use bytes::{Buf, Bytes};
 use std::time::{Duration, Instant};
 
-/// Reply of the peer to a hand-off request.
+/// Reply to a hand-off request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum HandOffAnswer {
@@ -93,7 +93,8 @@ impl Connection {
     /// If the body is too long. The state then remains unchanged.
     ///
     /// # Panics
-    /// If this end is the server, a request is already in progress, or the peer is not known to be native.
+    /// If this end is the server, a request is already in progress, or the peer is not known to support the protocol
+    /// extension.
     pub fn request_hand_off(&mut self, operation: Operation, body: &Bytes, now: Instant) -> Result<(), TooLong> {
         let is_allowed =
             self.role == Role::Client && self.hand_off.is_none() && matches!(self.peer, PeerKind::Native(_));

@@ -247,10 +247,12 @@ fn write_progress_keeps_peer_alive() {
     connection.outbox().push(PacketId(1), Operation::FIRST_USER, Bytes::from(vec![0; 1000])).unwrap();
     connection.handle_written(100, start);
     for second in 1..60 {
+        connection.handle_written(0, start + second * SECOND);
         connection.handle_written(1, start + second * SECOND);
         connection.handle_timeout(start + second * SECOND).unwrap();
     }
     let left = connection.outbox().len();
+    connection.handle_written(0, start + 60 * SECOND);
     connection.handle_written(left, start + 60 * SECOND);
     connection.handle_timeout(start + 69 * SECOND).unwrap();
     // Bytes that the operating system buffers immediately do not show that the peer is reading.

@@ -39,8 +39,8 @@ impl Decoder {
         self.channels > 0 && header.operation == Operation::EXTENSION && header.id == extension::FRAGMENT
     }
 
-    /// Begins the assembly of a packet with an incomplete body. Of a long fragment, only the head is assembled here,
-    /// because the rest is read directly into the body of its packet.
+    /// Creates the state for assembling a packet with an incomplete body. For a long fragment, buffers only the head,
+    /// because the rest is read directly into the body of the fragmented packet.
     pub(super) fn partial(&self, header: Header) -> Partial {
         let mut partial = Partial::new(header, self.last);
         if self.is_fragment(header) && partial.missing > HEAD_MAX {
@@ -193,8 +193,8 @@ impl Partial {
     }
 
     /// Begins the next fragment if the bytes that were read past the end of the last one are the start of another
-    /// fragment of this packet. Returns whether they were. Leaves all other packets to [`Decoder::next`], including short
-    /// and invalid fragments.
+    /// fragment of this packet. Returns whether they were. Leaves all other packets to [`Decoder::next`], including
+    /// short and invalid fragments.
     pub(super) fn begin_next_fragment(&mut self) -> bool {
         let Some((rest, [head @ .., channel])) = self.received.buffer().split_last_chunk::<AHEAD_MAX>() else {
             return false;

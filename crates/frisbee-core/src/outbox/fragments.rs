@@ -28,14 +28,14 @@ const FRAGMENT_MAX: usize = WHOLE_MAX - 2 * Header::MAX_LEN - 1;
 /// Maximum number of fragments of one write, which is half of the driver's slices.
 const FRAGMENTS_MAX: usize = 32;
 
-/// Number of fragments of a write, in addition to twice those of the last write. Further ones would usually be taken
-/// back.
+/// Number of fragments staged in addition to twice the number that the last write started. Further fragments would
+/// usually be unstaged again.
 const FRAGMENTS_MORE: usize = 2;
 
 /// Number of bytes that must remain the same after a blocked write, because OpenSSL has already encrypted them.
 const RECORD_MAX: usize = 16 * 1024;
 
-/// A packet may begin before others are complete if their remaining lengths are at least this many times its length.
+/// A packet may overtake incomplete ones only if each of them has at least this many times the packet's length unsent.
 const RATIO: usize = 4;
 
 /// Long packets of an [`Outbox`], and the fragments of the current write.
@@ -52,7 +52,7 @@ pub(super) struct Fragments {
     begun: Option<usize>,
     /// Whether all short packets that preceded the last fragments have been written.
     short_written: bool,
-    /// Number of bytes written since the writing of a fragment began.
+    /// Number of bytes written since a fragment was last begun.
     passed: usize,
     /// Number of fragments staged so far.
     turns: u64,
@@ -76,8 +76,8 @@ struct Progress {
     sent: usize,
     /// Channel of the packet's fragments. Chosen when the first one is staged.
     channel: Option<u8>,
-    /// Number of fragments of all packets that were staged up to the last one of this packet. The packet with the
-    /// lowest number is next.
+    /// Value of [`Fragments::turns`] after the last fragment of this packet was staged. The packet with the lowest
+    /// value is next.
     turn: u64,
 }
 
@@ -165,7 +165,7 @@ impl Outbox {
         }
     }
 
-    /// Removes the packets from a position on.
+    /// Removes and returns the packets from a position to the end.
     fn split_off(&mut self, Position { at, bulk }: Position) -> Queued {
         let bulk = self.bulk.split_off(bulk);
         let shared: usize = bulk.iter().map(|(_, bytes)| bytes.len()).sum();
@@ -348,7 +348,7 @@ impl Fragments {
 
     /// Takes back completely unwritten fragments. `count` is the number of bytes of the last write.
     pub(super) fn settle(&mut self, outbox: &mut Outbox, count: usize) {
-        // The outbox clears its buffer when all bytes of it have been written.
+        // The outbox clears its buffer once the whole buffer has been written.
         let is_all = outbox.buffer.is_empty();
         let bulk_before =
             |start| outbox.bulk.iter().take_while(move |(at, _)| *at <= start).map(|(_, bytes)| bytes.len());
@@ -398,12 +398,13 @@ impl LongPacket {
     }
 }
 
-/// Returns the bit of an operation in a set. Operations may share a bit. Then their short calls wait for long ones.
+/// Returns the bit of an operation in [`Fragments::operations`]. After a long packet of one operation, long packets are
+/// expected for all operations that share its bit.
 fn bit(operation: Operation) -> u64 {
     1 << (operation.number() % 64)
 }
 
-/// Returns whether a packet must not overtake any other: it ends the connection, or its sender's packets.
+/// Returns whether a packet must not overtake others. This applies to CLOSE, hand-off packets and GOING_AWAY.
 fn must_be_last(id: PacketId, operation: Operation) -> bool {
     let is_close = operation == Operation::EXTENSION && id == extension::CLOSE;
     is_close || matches!(operation, Operation::HAND_OFF | Operation::GOING_AWAY)

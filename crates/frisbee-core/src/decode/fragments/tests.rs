@@ -115,7 +115,7 @@ fn fragments_of_body_are_read_in_one_pass() {
     {
         let (mut client, body) = (client(now), body(lengths.iter().sum()));
         let bytes = divided(&body, lengths);
-        // The second fragment has begun.
+        // Split the input within the second fragment.
         let (start, mut rest) = bytes.split_at(70_000);
         assert!(read(&mut client, start, usize::MAX, now).is_empty());
         let mut target = client.body_mut().expect("a large body should be incomplete");
@@ -137,7 +137,7 @@ fn fragments_of_body_are_read_in_one_pass() {
     }
 }
 
-/// Regression test: a read was made for each fragment, so that a peer could cause one with 12 bytes.
+/// Regression test: each fragment was read separately, so a peer could cause a system call for every 12 bytes.
 #[test]
 fn short_fragments_are_read_together() {
     let (now, lengths) = (Instant::now(), [20_000, 500, 500, 500, 40_000]);

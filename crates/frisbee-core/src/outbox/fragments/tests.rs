@@ -289,7 +289,7 @@ fn flood_of_short_packets_does_not_stop_long_ones() {
         pair.write(20_000);
     }
     pair.drain(MIB);
-    // Eight fragments, each after 64 KiB of the flood.
+    // Expect eight fragments, each after 64 KiB of the flood, which are 16 short packets.
     let passed = pair.ids().iter().position(|id| *id == 1);
     assert!(passed.is_some_and(|passed| (7 * 16..200).contains(&passed)), "{passed:?}");
 }
