@@ -4,8 +4,9 @@
 //! # Decisions
 //!
 //! **Most stream errors are treated as connection errors**, as RFC 9113, section 5.4.1, allows. A peer that provokes
-//! stream resets could start unlimited work, because reset streams do not count against the limit ("MadeYouReset",
-//! CVE-2025-8671). Only malformed messages reset their stream, and the peer is charged for them.
+//! stream resets could start unlimited work, because reset streams do not count against the limit of concurrent
+//! streams ("MadeYouReset", CVE-2025-8671). Only malformed messages reset their stream, and the peer is charged for
+//! them.
 
 mod control;
 mod messages;

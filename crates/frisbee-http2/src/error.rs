@@ -43,7 +43,7 @@ codes! {
     CANCEL = 8;
     /// The field block cannot be decoded.
     COMPRESSION_ERROR = 9;
-    /// Failed CONNECT.
+    /// The connection that a CONNECT request opened was reset or closed abnormally.
     CONNECT_ERROR = 10;
     /// The peer causes excessive load.
     ENHANCE_YOUR_CALM = 11;

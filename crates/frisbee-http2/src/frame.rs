@@ -104,6 +104,8 @@ pub(crate) fn block(head: FrameHead, payload: &[u8]) -> Result<(&[u8], Option<u3
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) header_table_size: u32,
+    /// Smallest value of `header_table_size` during the last SETTINGS frame, including the value before the frame.
+    pub(crate) header_table_least: u32,
     pub(crate) streams_max: Option<u32>,
     pub(crate) initial_window: u32,
     pub(crate) frame_size_max: u32,
@@ -114,6 +116,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             header_table_size: 4096,
+            header_table_least: 4096,
             streams_max: None,
             initial_window: WINDOW_INITIAL,
             frame_size_max: SIZE_LEAST,
@@ -145,10 +148,14 @@ impl Settings {
         if !rest.is_empty() {
             return Err(ConnectionError::frame_size("length of SETTINGS is not a multiple of 6"));
         }
+        self.header_table_least = self.header_table_size;
         for &[a, b, value @ ..] in entries {
             let value = u32::from_be_bytes(value);
             match u16::from_be_bytes([a, b]) {
-                setting::HEADER_TABLE_SIZE => self.header_table_size = value,
+                setting::HEADER_TABLE_SIZE => {
+                    self.header_table_size = value;
+                    self.header_table_least = self.header_table_least.min(value);
+                }
                 // "A server MUST NOT explicitly set this value to 1."
                 setting::ENABLE_PUSH if value > u32::from(!is_client) => {
                     return Err(ConnectionError::protocol("invalid value of SETTINGS_ENABLE_PUSH"));

@@ -280,7 +280,7 @@ impl<'a> HeadReader<'a> {
             (HeadKind::Request { is_local }, b":authority") => is_authority(value, is_local),
             (HeadKind::Request { .. }, b":path") => is_path(value),
             (HeadKind::Response, b":status") => value.len() == 3 && value.iter().all(u8::is_ascii_digit),
-            // This includes `:protocol`, because extended CONNECT is not announced.
+            // Reject `:protocol` too, because this end does not announce extended CONNECT.
             _ => return Err("unknown pseudo-field"),
         };
         if self.head.all().any(|(other, ..)| other == name) {

@@ -14,8 +14,9 @@ const SLICES_MAX: usize = 16;
 /// is accepted.
 const WRITES_MAX: usize = 4;
 
-/// Writes as much output as the transport accepts, in up to four writes, and then flushes the transport. `is_flushing`
-/// stores the state of flushing between calls. Returns whether anything was written.
+/// Writes as much output as the transport accepts, in up to four writes, and then flushes the transport. Returns
+/// whether anything was written. The caller must preserve `is_flushing` between calls; it is set while written bytes
+/// have not been flushed.
 ///
 /// # Errors
 ///

@@ -57,7 +57,7 @@ impl Memo {
         Some(entry.content_length)
     }
 
-    /// Adds a valid head to the cache and assigns a number to it.
+    /// Adds a valid head to the cache and numbers it, unless it is too long, is truncated or contains secrets.
     pub(crate) fn keep(&mut self, kind: HeadKind, block: &[u8], head: &mut Head, content_length: Option<u64>) {
         if block.len() > BLOCK_MAX || head.size() > HEAD_MAX || head.has_secrets() || head.is_truncated() {
             return;

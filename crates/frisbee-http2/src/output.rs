@@ -21,7 +21,7 @@ pub(crate) const QUANTUM: usize = 32 * 1024;
 /// Minimum number of written bytes at the front of the output buffer before they are removed.
 const COMPACTED_MIN: usize = 64 * 1024;
 
-/// Maximum unused part of a long reply's buffer, as a fraction of the reply's length (1/4).
+/// A long reply's buffer may have an unused capacity of at most the reply's length divided by this number.
 const SLACK_MAX: usize = 4;
 
 /// Maximum capacity in bytes of the output buffer that an idle connection keeps.
@@ -82,7 +82,8 @@ impl Output {
     pub(crate) fn split_off(&mut self, at: usize) -> Bytes {
         let tail = self.framed.len().saturating_sub(at);
         self.last = if tail < BodyMemory::POOLED_MIN { 0 } else { tail };
-        // Copy a tail that would keep much unused memory, which is not accounted for.
+        // Copy the tail if taking over the buffer would keep much unused memory, because that memory is not accounted
+        // for.
         if tail < GATHERED_MIN || self.framed.capacity().saturating_sub(tail) > tail / SLACK_MAX {
             return self.framed.split_off(at).into();
         }
@@ -196,7 +197,7 @@ impl Scheduler {
         self.rounds.push_back(slot);
     }
 
-    /// Schedules a stream before all others, because the output became full during its turn.
+    /// Returns a stream to the front of the queue, because the connection window was exhausted during its turn.
     pub(crate) fn return_to_front(&mut self, slot: u32) {
         self.rounds.push_front(slot);
     }

@@ -2,9 +2,9 @@
 //!
 //! # Decisions
 //!
-//! Slots are reused, so a connection allocates only for its maximum number of concurrent streams. A key contains the id
-//! of its stream, which is never reused, so the key of a closed stream is invalid. The index is a sorted list, because
-//! the ids of new streams increase.
+//! Slots are reused, so a connection allocates only for its maximum number of concurrent streams. A key contains the
+//! slot and the id of its stream. Ids are never reused, so a key becomes invalid when its stream closes. The index of
+//! the open streams is sorted by id. New streams have higher ids than all earlier ones, so they are appended.
 
 use crate::Head;
 use crate::error::ConnectionError;
@@ -13,8 +13,8 @@ use bytes::Bytes;
 use std::collections::VecDeque;
 
 /// Maximum number of remembered ids of streams that this end has reset. The peer may have sent frames for these
-/// streams. A client that sends frames for older ones is disconnected. A server is not, because it sets the limit for
-/// streams, and the client may reset all of them at once.
+/// streams. If there are more, the oldest ones are forgotten, and frames for any closed stream up to the highest
+/// forgotten id are discarded. Remembering all of them would take memory for each stream that a peer may open.
 const RESETS_MAX: usize = 256;
 
 /// Stream id that marks a slot as unused.

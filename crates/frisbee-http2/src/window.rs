@@ -44,7 +44,7 @@ const REST_MAX: u32 = 1 << 20;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StreamWindow {
     available: u32,
-    /// Number of received bytes that the caller has not consumed yet.
+    /// Number of bytes in frames whose headers have arrived, without those that the caller has consumed.
     held: u32,
 }
 
@@ -70,11 +70,13 @@ impl StreamWindow {
         self.extend_to(size.saturating_sub(self.held), size)
     }
 
-    /// Like [`consume`](Self::consume), for a body with `rest` bytes that the peer has yet to send. Grants all of them
-    /// at once, or the next [`REST_MAX`].
+    /// Like [`consume`](Self::consume), for a body of which `rest` bytes have yet to arrive. Grants all of them at
+    /// once, or the next [`REST_MAX`].
     pub(crate) fn consume_part(&mut self, count: usize, rest: usize) -> Option<u32> {
         self.held = self.held.saturating_sub(u32::try_from(count).unwrap_or(u32::MAX));
-        let rest = u32::try_from(rest).unwrap_or(u32::MAX).min(REST_MAX);
+        // A frame is deducted from the window when its header arrives, so the missing part of the current frame is
+        // already counted as held and needs no credit.
+        let rest = u32::try_from(rest).unwrap_or(u32::MAX).saturating_sub(self.held).min(REST_MAX);
         self.extend_to(rest, rest)
     }
 
@@ -114,8 +116,8 @@ impl ConnectionWindow {
             .available
             .checked_sub(count.into())
             .ok_or(ConnectionError::flow_control("DATA exceeds the window of the connection"))?;
-        // Credit is returned on arrival, so the reader never limits the rate. Count it as waiting, so that the window
-        // may grow.
+        // Credit is returned on arrival, so the reader never limits the rate. Count the reader as waiting, so that
+        // the window may grow.
         self.growth.wait();
         let Some(credit) = self.growth.consume(count.into()) else { return Ok(None) };
         let credit = self.growth.adapt(credit, now).min(u64::from(WINDOW_MAX).saturating_sub(self.available));

@@ -31,6 +31,9 @@ impl Connection {
         self.opened_by = None;
         let window = self.peer.initial_window;
         self.peer.apply(payload, self.role == Role::Client)?;
+        // A frame may contain the setting several times. RFC 7541, section 4.2, requires the smallest value to be
+        // signaled too, because the peer has evicted entries at that value.
+        self.encoder.set_size_max(self.peer.header_table_least);
         self.encoder.set_size_max(self.peer.header_table_size);
         let change = i64::from(self.peer.initial_window).saturating_sub(window.into());
         if change != 0 {

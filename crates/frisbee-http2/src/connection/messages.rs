@@ -34,7 +34,7 @@ pub(super) struct DataFrame {
     length: u32,
 }
 
-/// Message of a field block. It determines how the fields are validated.
+/// Message that a field block belongs to. It determines how the fields are validated.
 #[derive(Clone, Copy)]
 enum Target {
     New,
@@ -130,10 +130,10 @@ impl Connection {
         Ok(Target::New)
     }
 
-    /// Returns whether this end may have reset a stream that has no slot. The peer may have sent frames before it received
-    /// the reset.
+    /// Returns whether this end may have reset a stream that has no slot. The peer may have sent frames before it
+    /// received the reset.
     fn may_have_been_reset(&self, id: u32) -> bool {
-        self.streams.was_reset(id) || self.role == Role::Client && self.streams.may_be_forgotten(id)
+        self.streams.was_reset(id) || !self.is_idle(id) && self.streams.may_be_forgotten(id)
     }
 
     fn refuse(&mut self, id: u32) {
@@ -206,7 +206,7 @@ impl Connection {
         length: Result<Option<u64>, &'static str>,
         now: Instant,
     ) -> Result<Step, ConnectionError> {
-        // A message that ends here must not declare a body.
+        // A message that ends with its head must not declare a body.
         let is_complete = |length: &Option<u64>| !is_end || length.is_none_or(|length| length == 0);
         let Some(length) = length.ok().filter(is_complete) else {
             return self.reject(id, now).map(|()| Step::Progress);
@@ -405,8 +405,8 @@ impl Connection {
         }
     }
 
-    /// Like [`consume`](Self::consume), for a body with `rest` bytes that the peer has yet to send. Grants credit for
-    /// the rest in few frames, and none beyond it.
+    /// Like [`consume`](Self::consume), for a body of which `rest` bytes have yet to arrive. Grants credit for the rest
+    /// in few frames, and none beyond it.
     pub fn consume_part(&mut self, stream: StreamKey, count: usize, rest: usize) {
         if let Some(slot) = self.streams.get_mut(stream).filter(|slot| slot.state.may_receive())
             && let Some(credit) = slot.receive.consume_part(count, rest)

@@ -167,8 +167,8 @@ impl Connection {
     }
 
     /// Sends a complete response: head, message and trailers. `message` appends the body. If the body fits into one
-    /// frame and the windows, it is appended directly to the output. A longer body is sent from its own buffer. Neither
-    /// is copied. If `message` returns `false`, nothing is sent.
+    /// frame and the windows, it is appended directly to the output. A longer body is sent from its own buffer,
+    /// usually without a copy. If `message` returns `false`, nothing is sent, and `Ok(false)` is returned.
     ///
     /// # Errors
     ///
@@ -185,7 +185,7 @@ impl Connection {
             return Err(SendError::OutOfOrder);
         }
         let id = slot.id;
-        // Output rarely exceeds this length, because reading stops there.
+        // Usually true, because reading pauses while the output is longer.
         let has_room = self.output.len() < limits::OUTPUT_MAX;
         self.output.expect_reply();
         let (start, mark) = (self.output.framed().len(), self.encoder.mark());
@@ -308,7 +308,7 @@ impl Connection {
     /// and the windows, no other body may be queued, and the output must be shorter than `output_max`.
     fn is_free(&self, stream: StreamKey, length: usize, output_max: usize) -> bool {
         let Some(slot) = self.streams.get(stream).filter(|slot| slot.queue.is_none()) else { return false };
-        // The end of a body needs no window.
+        // An empty DATA frame, which ends a body, needs no window.
         length == 0
             || length <= self.send_window.available().min(slot.send.available())
                 && length <= self.peer.frame_size_max as usize
@@ -463,8 +463,8 @@ impl Connection {
         }
     }
 
-    /// Ends the message of a stream with an empty queue, with its trailers or with an empty DATA frame. Does nothing if
-    /// more data may follow.
+    /// Ends the message of a stream whose queue is empty by sending the trailers or an empty DATA frame. Does nothing
+    /// if more data may follow.
     fn end_queue(&mut self, stream: StreamKey) {
         let Some(slot) = self.streams.get_mut(stream) else { return };
         let (id, Some(queue)) = (slot.id, slot.queue.take()) else { return };
@@ -501,8 +501,8 @@ fn move_body(queue: &mut SendQueue, mut length: usize, output: &mut Output) {
 }
 
 impl Connection {
-    /// Resets finished responses if the client has granted hardly any credit since the last check. Does nothing until
-    /// the next check is due.
+    /// Resets finished responses of which less than [`limits::REPLY_PROGRESS`] was sent since the last check, because
+    /// the client has granted too little credit. Does nothing until the next check is due.
     pub(super) fn check_replies(&mut self, now: Instant) {
         let Some(at) = self.replies_checked_at else { return };
         if now < at {

@@ -419,6 +419,19 @@ fn peer_frame_and_table_limits_are_respected() {
     assert_eq!(block[..2], [0x20, 0x20], "block should start with both updates of the table's size");
 }
 
+/// Regression test: if a SETTINGS frame contained two table sizes, the smaller first one was not signaled. Later header
+/// blocks then referred to entries that the peer had evicted.
+#[test]
+fn smallest_table_size_within_frame_is_signaled() {
+    let mut end = End::server();
+    let stream = end.open(1, END_STREAM);
+    assert!(end.feed(&settings(&[(1, 100), (1, 4096)])).is_ok());
+    assert_eq!(end.connection.send_head(stream, &Head::response(204), true), Ok(()));
+    let frames = end.frames();
+    let (_, block) = frames.last().expect("response should be queued");
+    assert_eq!(&block[..4], [0x20, 0x3F, 0xE1, 0x1F], "table size updates to 0 and 4096 should come first");
+}
+
 #[test]
 fn memory_of_burst_is_released() {
     let mut end = End::server();

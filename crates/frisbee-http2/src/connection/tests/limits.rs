@@ -33,7 +33,7 @@ fn id(number: u32) -> u32 {
     2 * number + 1
 }
 
-/// Repeats bytes ten times, because they are fewer than their cost.
+/// Repeats the bytes of a frame ten times, because a single frame costs more than its length.
 fn repeated(bytes: &[u8]) -> Vec<u8> {
     bytes.repeat(10)
 }
@@ -61,7 +61,7 @@ fn useless_frame_flood_pauses_peer() {
         let skipped = end.open(5, END_STREAM);
         assert_eq!(end.connection.send_head(skipped, &Head::response(200), true), Ok(()));
         end.frames();
-        // The acknowledgements of one round must stay below the limit of unsent ones.
+        // Send only seven SETTINGS frames per round, because reading pauses at eight unsent acknowledgements.
         let turn = if name == "SETTINGS" { bytes.repeat(7) } else { repeated(&bytes) };
         assert_eq!(flood(&mut end, |_, _| turn.clone()), Answer::Rest, "{name}");
     }
@@ -242,7 +242,7 @@ fn reply_to_closed_window_is_cancelled() {
     assert_eq!(end.connection.reply(stream, &Head::response(200), &Head::trailers(), put), Ok(true));
     end.frames();
     for _ in 0..3 {
-        // A client that reads 20 KiB per idle timeout is fast enough.
+        // A client that accepts 20 kB per idle timeout is fast enough.
         end.now = end.connection.next_timeout().expect("reply that the peer does not read should have a deadline");
         assert_eq!(end.connection.handle_timeout(end.now), Ok(()));
         assert_eq!(end.feed(&window_update(1, 20_000)), Ok(Vec::new()));

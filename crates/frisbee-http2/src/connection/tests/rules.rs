@@ -68,7 +68,7 @@ fn frames_with_wrong_stream_id_are_rejected() {
         (kind::GOAWAY, 1, 8),
         (kind::PUSH_PROMISE, 1, 4),
         (kind::HEADERS, 2, 1),
-        // Send frames on idle streams.
+        // The streams of these frames are idle.
         (kind::DATA, 3, 1),
         (kind::RST_STREAM, 3, 4),
         (kind::WINDOW_UPDATE, 3, 4),
@@ -167,6 +167,24 @@ fn late_replies_to_many_cancelled_calls_are_dropped() {
     assert_eq!(events.first(), Some(&Event::Head { stream: kept, is_end: false }));
 }
 
+/// Regression test: requests in flight closed the connection if the server had reset more than 256 streams at once.
+#[test]
+fn late_bodies_of_many_reset_streams_are_dropped() {
+    const CALLS: u32 = 400;
+    let mut end = End::server_with(&Config::default().streams_max(1000));
+    let streams: Vec<_> = (0..CALLS).map(|call| end.open(2 * call + 1, 0)).collect();
+    let kept = end.open(2 * CALLS + 1, 0);
+    streams.iter().for_each(|stream| end.connection.reset(*stream, ErrorCode::CANCEL));
+    for call in 0..CALLS {
+        let rest = [data(2 * call + 1, 0, "x"), headers(2 * call + 1, END_STREAM, &[("a", "b")])].concat();
+        assert_eq!(end.feed(&rest), Ok(Vec::new()));
+        end.now += Duration::from_millis(10);
+    }
+    let events = end.feed(&data(2 * CALLS + 1, END_STREAM, "x"));
+    assert_eq!(events, Ok(vec![Event::Data { stream: kept, data: Bytes::from_static(b"x"), is_end: true }]));
+    end.fails(&request(2, END_STREAM), ErrorCode::PROTOCOL_ERROR);
+}
+
 #[test]
 fn frames_for_reset_stream_are_dropped() {
     let mut end = End::server();
@@ -221,6 +239,28 @@ fn rest_of_known_body_is_granted_at_once() {
     assert_eq!(sum, (3 << 20) - (256 << 10));
     assert!(granted.len() <= 10, "{granted:?}");
     end.fails(&data(1, 0, "x"), ErrorCode::FLOW_CONTROL_ERROR);
+}
+
+/// Regression test: the missing part of the current frame was granted a second time, in a WINDOW_UPDATE of its own.
+#[test]
+fn frames_that_arrive_in_parts_are_granted_once() {
+    const FRAME: usize = 65_536;
+    let mut end = End::server();
+    let stream = end.open(1, 0);
+    let (mut rest, mut granted) = (1 << 20, Vec::new());
+    while rest > 0 {
+        let frame = data(1, 0, [0; FRAME]);
+        for part in frame.chunks(frame.len() - 300) {
+            let events = end.feed(part).expect("peer should not exceed its window");
+            let [Event::Data { data, .. }] = &events[..] else { panic!("{events:?}") };
+            rest -= data.len();
+            end.connection.consume_part(stream, data.len(), rest);
+            let updates = end.frames().into_iter().filter(|(head, _)| head.stream == 1);
+            granted.extend(updates.filter_map(|(_, credit)| frame::number(&credit)));
+        }
+    }
+    // The initial window is 256 KiB.
+    assert_eq!(granted, [(1 << 20) - (256 << 10)]);
 }
 
 #[test]
