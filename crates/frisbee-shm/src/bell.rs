@@ -87,9 +87,12 @@ pub(crate) fn drain(bell: &OwnedFd) {
     let _ = rustix::io::read(bell, &mut [0; PIPE]);
 }
 
-/// Creates the pipe that wakes this end.
+/// Creates a wake-up pipe, which any process that receives a descriptor can [`reopen`].
 pub(crate) fn create() -> io::Result<OwnedFd> {
     let (end, _) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+    // By default, only the user that has created a pipe can reopen it. A pipe has no path, so other processes still
+    // need a descriptor.
+    rustix::fs::fchmod(&end, Mode::from_raw_mode(0o666))?;
     // Ignore the error, because a larger pipe works too.
     let _ = rustix::pipe::fcntl_setpipe_size(&end, PIPE);
     Ok(end)

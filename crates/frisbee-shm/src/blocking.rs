@@ -254,7 +254,8 @@ impl BlockingShared {
 
     /// Sleeps until the peer sends a wake-up, the socket becomes readable, or the timeout expires.
     fn sleep(&mut self, most: Option<Duration>) -> io::Result<()> {
-        let most = most.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
+        // Wait without a timeout if the system's type cannot represent it.
+        let most = most.and_then(|most| Timespec::try_from(most).ok());
         let Line { own, socket, .. } = &self.line;
         let mut watched = [PollFd::new(own, PollFlags::IN), PollFd::new(socket, PollFlags::IN)];
         match rustix::event::poll(&mut watched, most.as_ref()) {

@@ -92,7 +92,8 @@ impl Connector {
         self
     }
 
-    /// Sets how long this end polls, in consecutive turns of its runtime, before it sleeps. Default: not at all.
+    /// Sets how long this end polls, in consecutive turns of its runtime, before it sleeps. Defaults to zero, so that
+    /// it sleeps immediately.
     ///
     /// Waking a sleeping end costs its peer a system call. If both ends poll on otherwise idle processors, a round trip
     /// takes less than half the time. The thread is busy for this time after each burst, so spinning slows everything
@@ -141,7 +142,7 @@ impl Connector {
         }
     }
 
-    /// Returns a function that connects to `path` with these options; see [`connector`].
+    /// Returns a function that connects to `path` with these options, like [`connector`].
     pub fn to(self, path: impl Into<PathBuf>) -> impl Fn() -> Connecting + Clone + Send + Sync + 'static {
         let path = path.into();
         move || {

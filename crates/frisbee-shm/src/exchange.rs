@@ -15,7 +15,7 @@ use tokio::io::ReadBuf;
 const PARTS: u32 = 4;
 const PART_MIN: u32 = if cfg!(frisbee_loom) { 1 } else { 4096 };
 
-/// Maximum number of wake-ups that the peer may send without progress. Exceeds the number that races can cause.
+/// Maximum number of wake-ups that the peer may send without progress. Races cause far fewer.
 const IDLE_BELLS_MAX: u32 = 256;
 
 /// Number of wake-ups that the peer may send each time it makes progress. One announces the progress and may arrive
@@ -133,7 +133,7 @@ impl Exchange {
         Ok(has_read)
     }
 
-    /// Writes as many bytes as there is space for, at most one ring's size.
+    /// Writes as many bytes as there is space for, at most one ring's size. Returns the number of bytes written.
     pub(crate) fn write(&mut self, link: &impl PeerLink, from: &[IoSlice<'_>]) -> io::Result<usize> {
         self.fail_on_error(|exchange| exchange.try_write(link, from))
     }

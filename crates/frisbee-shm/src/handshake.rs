@@ -1,4 +1,4 @@
-//! An accepted connection until its client has offered shared memory or sent something else.
+//! Server's side of the handshake: a connection whose client may still offer shared memory.
 
 use crate::RING_MIN;
 use crate::bell::{self, Bells};
@@ -42,7 +42,7 @@ pub(crate) struct Permit {
     ring_max: u32,
 }
 
-/// Fraction of the remaining memory (1/16) that one connection may use. Rings of later connections become smaller
+/// A connection may use the remaining memory divided by this number. Rings of later connections thus become smaller
 /// before the memory is exhausted.
 const SHARE: usize = 16;
 
@@ -242,7 +242,8 @@ impl PendingConnection {
     }
 }
 
-/// Receives a handshake message of the client. It is only peeked at while it may belong to another protocol.
+/// Receives a handshake message of the client. Only peeks at the message unless it is an answer (`is_answer`), because
+/// the bytes may belong to another protocol.
 fn receive_message(socket: &UnixStream, is_answer: bool) -> io::Result<Option<Message>> {
     if is_answer { offer::take(socket) } else { offer::peek(socket) }
 }

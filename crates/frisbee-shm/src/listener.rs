@@ -179,8 +179,8 @@ impl Default for ListenerBuilder {
 }
 
 impl ListenerBuilder {
-    /// Sets the maximum size of the ring of each direction in bytes. A power of two from [`RING_MIN`](crate::RING_MIN)
-    /// to [`RING_MAX`](crate::RING_MAX). Default: 1 MiB.
+    /// Sets the maximum size of the ring of each direction in bytes. Must be a power of two from
+    /// [`RING_MIN`](crate::RING_MIN) to [`RING_MAX`](crate::RING_MAX). Defaults to 1 MiB.
     ///
     /// A direction starts with a ring of 1 KiB; all initial memory of a connection fits in one page. A ring that is
     /// full or smaller than a single write is replaced by a larger one of at least 64 KiB. The larger ring is released
@@ -190,9 +190,9 @@ impl ListenerBuilder {
         self
     }
 
-    /// Sets the maximum memory of the rings of all connections in bytes. Each ring counts with its maximum size.
-    /// Default: 256 MiB. A connection gets at most a 16th of the remaining memory, so that later connections have
-    /// smaller rings. If not even the minimum is left, a connection continues over the socket.
+    /// Sets the maximum memory of the rings of all connections in bytes. Defaults to 256 MiB. Each ring counts with its
+    /// maximum size. A connection gets at most a 16th of the remaining memory, so that later connections have smaller
+    /// rings. If not even the minimum is left, a connection continues over the socket.
     pub fn memory_max(mut self, bytes: usize) -> Self {
         self.memory_max = bytes;
         self
@@ -205,14 +205,14 @@ impl ListenerBuilder {
         self
     }
 
-    /// Sets the maximum number of connections that share memory. Further connections continue over the socket; 0
-    /// disables sharing. Default: 256.
+    /// Sets the maximum number of connections that share memory. Defaults to 256. Further connections continue over the
+    /// socket; 0 disables sharing.
     pub fn shared_max(mut self, connections: usize) -> Self {
         self.shared_max = connections;
         self
     }
 
-    /// Sets the maximum time that this end spins; see [`Connector::spin`](crate::Connector::spin).
+    /// Sets the maximum time that this end spins, like [`Connector::spin`](crate::Connector::spin).
     pub fn spin(mut self, most: Duration) -> Self {
         self.spin = most;
         self

@@ -69,7 +69,7 @@ impl RingRegion {
 
 // SAFETY: the mapping belongs to this value alone and may be used and unmapped by any thread. All accesses are atomic.
 unsafe impl Send for Memory {}
-// SAFETY: as above.
+// SAFETY: all accesses are atomic, so several threads may access the memory at the same time.
 unsafe impl Sync for Memory {}
 
 impl Memory {
@@ -89,7 +89,8 @@ impl Memory {
 
     /// Maps shared memory created by the peer, after verifying that its length cannot change.
     pub(crate) fn map(file: &OwnedFd, len: u32) -> io::Result<Self> {
-        // Checked first, because it fails for other kinds of files without calling a file system of the peer.
+        // Check the seals first. This rejects other kinds of files without calling into a file system that the peer
+        // controls.
         if !rustix::fs::fcntl_get_seals(file)?.contains(SEALS) {
             return Err(unfit("its length is not sealed"));
         }

@@ -4,7 +4,7 @@
 //! client                                server
 //!   OFFER   the largest rings it takes ->
 //!                                       <- ACCEPTED  the same for both; a page of memory and two pipes beside it
-//!   TAKEN                              ->
+//!   CONFIRMED                          ->
 //! ```
 //!
 //! Later either end may send `RING` with a descriptor of new memory, to continue in a larger ring.
@@ -52,7 +52,7 @@ pub(crate) struct Message {
     pub(crate) ring: u32,
 }
 
-/// Kind of a message.
+/// Kind of a handshake message. Its value is the number on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OfferContent {
     Offer = 1,

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// never blocks.
 const CLOSING_MAX: usize = 8;
 
-static CLOSING: AtomicUsize = AtomicUsize::new(0);
+static CLOSING: Closing = Closing(AtomicUsize::new(0));
 
 /// Descriptors received from a peer, which are closed without blocking the current thread.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ impl Drop for Received {
     fn drop(&mut self) {
         let others: Vec<_> = self.0.drain(..).filter(|descriptor| !closes_at_once(descriptor)).collect();
         if !others.is_empty() {
-            let closing = Closing::begin();
+            let closing = CLOSING.begin();
             let close = move || {
                 let _closing = closing;
                 drop(others);
@@ -42,27 +42,35 @@ impl Drop for Received {
     }
 }
 
-struct Closing(());
+/// Counts the threads that close descriptors.
+struct Closing(AtomicUsize);
 
 impl Closing {
-    fn begin() -> Self {
-        CLOSING.fetch_add(1, Ordering::Relaxed);
-        Self(())
+    fn begin(&self) -> ClosingThread<'_> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        ClosingThread(self)
+    }
+
+    fn check(&self) -> io::Result<()> {
+        if self.0.load(Ordering::Relaxed) < CLOSING_MAX {
+            return Ok(());
+        }
+        Err(io::Error::new(io::ErrorKind::ResourceBusy, "descriptors of other peers cannot be closed"))
     }
 }
 
-impl Drop for Closing {
+/// A thread that is counted until this is dropped.
+struct ClosingThread<'a>(&'a Closing);
+
+impl Drop for ClosingThread<'_> {
     fn drop(&mut self) {
-        CLOSING.fetch_sub(1, Ordering::Relaxed);
+        self.0.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// Fails while too many threads are blocked in closing descriptors from peers.
 pub(crate) fn check_closing() -> io::Result<()> {
-    if CLOSING.load(Ordering::Relaxed) < CLOSING_MAX {
-        return Ok(());
-    }
-    Err(io::Error::new(io::ErrorKind::ResourceBusy, "descriptors of other peers cannot be closed"))
+    CLOSING.check()
 }
 
 /// Returns whether the descriptor is memory or a pipe, which can be closed without blocking.
@@ -70,7 +78,7 @@ pub(crate) fn closes_at_once(descriptor: &OwnedFd) -> bool {
     is_pipe(descriptor) || rustix::fs::fcntl_get_seals(descriptor).is_ok()
 }
 
-/// Returns whether a descriptor is a pipe. Decided by its name in `/proc`, because no file can have such a name.
+/// Returns whether a descriptor is a pipe, by its link target in `/proc`. No file path can start with `pipe:[`.
 pub(crate) fn is_pipe(descriptor: &OwnedFd) -> bool {
     let path = format!("/proc/self/fd/{}", descriptor.as_raw_fd());
     rustix::fs::readlink(path, Vec::new()).is_ok_and(|name| name.to_bytes().starts_with(b"pipe:["))
@@ -107,15 +115,11 @@ mod tests {
 
     #[test]
     fn too_many_pending_closes_block_sharing() {
-        let mut closing: Vec<_> = (0..CLOSING_MAX).map(|_| Closing::begin()).collect();
-        assert_eq!(
-            check_closing()
-                .expect_err("shared memory should be rejected while too many descriptors are closing")
-                .kind(),
-            ErrorKind::ResourceBusy
-        );
-        closing.clear();
-        // Other tests may be closing descriptors at the same time.
-        check_closing().expect("shared memory should be accepted after the descriptors have closed");
+        let closing = Closing(AtomicUsize::new(0));
+        let mut threads: Vec<_> = (0..CLOSING_MAX).map(|_| closing.begin()).collect();
+        let error = closing.check().expect_err("shared memory should be rejected at the limit");
+        assert_eq!(error.kind(), ErrorKind::ResourceBusy);
+        drop(threads.pop());
+        closing.check().expect("shared memory should be accepted below the limit");
     }
 }

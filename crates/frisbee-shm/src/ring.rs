@@ -203,7 +203,7 @@ impl Writer {
         (self.most, self.next) = (self.size(), None);
     }
 
-    /// Writes as many bytes as the ring has space for, and publishes them to the peer.
+    /// Writes as many bytes as the ring has space for, and publishes them to the peer. Returns their number.
     pub(crate) fn write(&mut self, head: &Memory, from: &[u8]) -> Result<usize, Violation> {
         let used = self.used(head)?;
         let count = from.len().min((self.size() - used) as usize);
@@ -224,7 +224,7 @@ impl Writer {
 /// Reading end of one direction of a connection.
 #[derive(Debug)]
 pub(crate) struct Reader {
-    /// The writing end.
+    /// End of the connection that writes to this direction.
     from: End,
     read: u32,
     /// The large ring in use, or `None` for the small one.

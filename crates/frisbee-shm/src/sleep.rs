@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 /// Sets the sleep flag of an end. Returns true if the end may sleep, because the peer will send a wake-up for bytes
 /// published afterwards. The peer may send one even if this returns false.
 pub(crate) fn may_sleep(flag: &AtomicU32, has_come: impl FnOnce() -> bool) -> bool {
-    // A swap, because it is ordered after all earlier changes of the flag by the peer.
+    // Use a swap, because it is ordered after all earlier changes of the flag by the peer.
     flag.swap(1, Ordering::Relaxed);
     // Pairs with the fence in `must_ring`: either this end sees the bytes, or the peer sees the flag.
     fence(Ordering::SeqCst);

@@ -35,7 +35,7 @@ enum State {
     /// A server's connection with a client that has not completed the handshake.
     Deciding(Box<PendingConnection>),
     Shared(Box<SharedStream>),
-    /// The handshake has failed, so every operation returns an error.
+    /// The handshake has failed, so every read and write returns an error.
     Failed,
 }
 
@@ -147,7 +147,7 @@ impl AsyncRead for Stream {
         match &mut self.state {
             State::Plain(socket) => Pin::new(socket).poll_read(context, into),
             State::Shared(shared) => shared.poll_read(context, into),
-            State::Deciding(_) | State::Failed => Poll::Ready(Ok(())),
+            State::Deciding(_) | State::Failed => Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
         }
     }
 }

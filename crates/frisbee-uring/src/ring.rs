@@ -39,6 +39,13 @@ pub(crate) const BUFFER_LEN: usize = 16 * 1024 + 64;
 /// Id of the receive buffer group. Each ring has a single group.
 const GROUP: u16 = 0;
 
+/// Maximum number of slices per system call, which is Linux's `UIO_MAXIOV`.
+const SLICES_MAX: usize = 1024;
+
+/// Maximum timeout of a wait. The kernel adds the timeout to its clock in nanoseconds. A sum of more than 292 years
+/// overflows, and the wait then ends at once.
+const WAIT_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// Maximum time that dropping a ring waits for its operations. The memory of unfinished operations is leaked.
 const DROP_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -120,7 +127,7 @@ pub(crate) enum Completion {
     Woken,
 }
 
-/// The readiness of a socket to poll for.
+/// Kind of readiness that a poll of a socket waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Interest {
     Read,
@@ -202,7 +209,7 @@ impl Ring {
         self.push(entry, token, Kind::Cancel(Some(stream.clone())));
     }
 
-    /// Starts a single poll of the worker's eventfd.
+    /// Starts a read of the worker's eventfd, which completes when another thread wakes the worker.
     pub(crate) fn wait_for_wake(&mut self, event: &Arc<File>) {
         let mut count = vec![0; size_of::<u64>()];
         let entry = opcode::Read::new(Fd(event.as_raw_fd()), count.as_mut_ptr(), size_of::<u64>() as u32).build();
@@ -244,7 +251,8 @@ impl Ring {
         self.submit_backlog()
     }
 
-    /// Like [`submit`](Self::submit), but waits until an operation completes or the timeout expires.
+    /// Like [`submit`](Self::submit), but waits until an operation completes or the timeout expires. A timeout of more
+    /// than a day expires after a day.
     pub(crate) fn submit_and_wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.fill();
         // Do not wait while the backlog contains operations that did not fit into the submission queue, because the
@@ -252,7 +260,7 @@ impl Ring {
         if !self.backlog.is_empty() {
             return self.submit();
         }
-        let time = Timespec::from(timeout.unwrap_or(Duration::MAX));
+        let time = Timespec::from(timeout.unwrap_or(WAIT_MAX).min(WAIT_MAX));
         let mut arguments = SubmitArgs::new();
         if timeout.is_some() {
             arguments = arguments.timespec(&time);
@@ -492,6 +500,7 @@ pub(crate) fn receive_now(stream: &TcpStream, buffer: &mut ReadBuf<'_>) -> io::R
 
 /// Sends as many bytes as the socket accepts directly from the task's buffers, with a separate system call.
 pub(crate) fn send_now(stream: &TcpStream, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+    let slices = slices.get(..SLICES_MAX).unwrap_or(slices);
     // SAFETY: a zeroed message header is valid, without address and control data. `IoSlice` has the layout of an iovec,
     // the header contains their number, and the call only reads them and the bytes that they borrow.
     let count = unsafe {

@@ -7,7 +7,7 @@
 //!          | buffers, no system call    | <-------------- | no copy             |
 //!          +----------------------------+   small reads   +---------------------+
 //!
-//!  dropped: send what is staged, cancel the rest, and stay in the table until the kernel has let go of everything
+//!  dropped: send the staged bytes, cancel the rest, and stay in the table until all operations have ended
 //! ```
 
 mod complete;
@@ -239,7 +239,7 @@ impl Sockets {
                 writing.staged = self.spare.pop().unwrap_or_default();
             }
             slices.iter().for_each(|slice| writing.staged.extend_from_slice(slice));
-            // The send operation waits for space in the socket's buffer.
+            // Clear the flag, because the send operation itself waits for space in the socket's buffer.
             writing.is_blocked = false;
             mark(state, key, &mut self.dirty);
             return Poll::Ready(Ok(len));
@@ -374,7 +374,8 @@ impl Sockets {
         } else if !state.cancelled {
             state.cancelled = true;
             state.operations += 1;
-            // The cancellation follows the preceding send, which has been attempted by then.
+            // The kernel attempts operations in the order of submission, so a send that was queued before is attempted
+            // before it is cancelled.
             self.ring.cancel_all(&state.stream, key);
         }
     }

@@ -1,4 +1,4 @@
-//! The same interface on the crate `tokio-uring`, for comparison (feature `tokio-uring`).
+//! The interface of this crate on top of the crate `tokio-uring`, for comparison (feature `tokio-uring`).
 //!
 //! Its operations are single-shot. Each read holds a buffer until bytes arrive, so an idle connection needs as much
 //! memory as an active one. Each turn of its event loop makes two system calls, one to wait and one to submit.
@@ -75,7 +75,7 @@ impl Worker {
 pub struct Spawner(std::convert::Infallible);
 
 impl Spawner {
-    /// Not possible here.
+    /// Never called, because no [`Spawner`] is ever created.
     pub fn spawn<F>(&self, _make: impl FnOnce() -> F + Send + 'static)
     where
         F: Future<Output = ()> + 'static,

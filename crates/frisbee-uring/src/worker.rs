@@ -377,7 +377,8 @@ impl LocalWorker {
         loop {
             let mut sockets = self.sockets.borrow_mut();
             let left = deadline.saturating_duration_since(Instant::now());
-            // Completed tasks are removed from the table at the start of the next submission.
+            // Submit before the check, because the submission removes dropped sockets without operations from the
+            // table.
             let submitted = sockets.submit(None);
             if sockets.is_empty() || left.is_zero() || submitted.is_err() {
                 return;

@@ -41,7 +41,7 @@ pub enum Index {
 }
 
 impl Index {
-    /// All words.
+    /// All control words of an end.
     pub const ALL: [Self; 6] = [Self::Written, Self::Read, Self::Closed, Self::WantsData, Self::WantsRoom, Self::Ring];
 
     fn word(self) -> Word {

@@ -72,5 +72,5 @@ impl Memory {
 
 // SAFETY: loom verifies each access to the cells.
 unsafe impl Sync for Inner {}
-// SAFETY: as above.
+// SAFETY: loom verifies each access to the cells.
 unsafe impl Send for Inner {}

@@ -259,7 +259,7 @@ fn misbehave(peer: &Peer, random: &mut fastrand::Rng) {
         _ if random.u16(..) == 0 => peer.set(Index::Closed, 1),
         // Receive rings occasionally, because the other end can then send larger ones.
         _ if random.u8(..) == 0 => drop(peer.take_ring()),
-        // Rare enough that most connections transfer bytes before, even on a slow machine.
+        // Send rings rarely, so that most connections transfer bytes first, even on a slow machine.
         _ if random.u16(..) < 8 => {
             // Ignore the error: sending fails if the other end has closed the socket.
             let _ = peer.send_ring(peer.ring_max());

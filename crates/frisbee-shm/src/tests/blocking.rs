@@ -134,6 +134,16 @@ fn timeout_bounds_waiting_without_losing_bytes() {
     }
 }
 
+/// Regression test: operations that had to wait failed, because the system accepts no timeout of this length.
+#[test]
+fn maximum_timeout_allows_waiting() {
+    let (mut client, server) = blocking_pair(Duration::ZERO);
+    client.set_timeout(Some(Duration::MAX)).expect("stream should accept the maximum timeout");
+    // The client notices the end of its peer only when it waits.
+    drop(server);
+    assert_eq!(client.read(&mut [0]).expect("read should wait for the end of input"), 0);
+}
+
 #[test]
 fn blocking_client_falls_back_to_socket() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");

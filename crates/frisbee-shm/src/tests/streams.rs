@@ -1,7 +1,10 @@
 //! Streams between correct peers, and between them and clients or servers without shared memory.
 
+use crate::offer::{Message, OfferContent};
 use frisbee_shm::{Connector, Listener, Stream, connect};
+use std::fs::Permissions;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -354,6 +357,63 @@ async fn full_server_uses_socket_until_memory_frees() {
     drop(first);
     let (client, _) = pair(&listener, connect(directory.path())).await;
     assert!(client.is_shared(), "the place of a connection that has ended is free");
+}
+
+/// Regression test: after the first error, a stream with a failed handshake returned the end of input.
+#[tokio::test]
+async fn failed_handshake_is_not_end_of_input() {
+    let directory = Directory::new();
+    let listener = Listener::bind(directory.path()).expect("listener should bind to the socket path");
+    let mut client = UnixStream::connect(directory.path()).await.expect("client should connect to the socket");
+    let mut server = listener.accept().await.expect("server should accept the client");
+    let offer = Message::new(OfferContent::Offer, 4096).encode();
+    client.write_all(&offer).await.expect("client should write the offer");
+    let violate = async {
+        client.readable().await.expect("server should accept the offer");
+        client.write_all(b"!").await.expect("client should write an invalid reply");
+    };
+    let (failed, ()) = timeout(LONG, async { tokio::join!(server.read_u8(), violate) })
+        .await
+        .expect("handshake should fail within the timeout");
+    assert_eq!(failed.expect_err("reply should be rejected").kind(), io::ErrorKind::InvalidData);
+    assert_eq!(
+        server.read(&mut [0]).await.expect_err("later read should fail too").kind(),
+        io::ErrorKind::NotConnected
+    );
+}
+
+/// Regression test: only the creator of a wake-up pipe could open it, so clients of other users continued over the
+/// socket.
+#[test]
+fn allowed_user_shares_memory() {
+    const USER: u32 = 65_534;
+    if !rustix::process::geteuid().is_root() {
+        return eprintln!("SKIPPED: only root can become another user");
+    }
+    let directory = Directory::new();
+    let (path, all) = (directory.path(), Permissions::from_mode(0o777));
+    std::fs::set_permissions(directory.0.path(), all.clone()).expect("folder should become accessible to all users");
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
+    let connecting = path.clone();
+    // The system call changes only the user of its thread, so other tests are not affected.
+    let client = move || {
+        let user = rustix::process::Uid::from_raw(USER);
+        rustix::thread::set_thread_res_uid(None, user, None).expect("root should become another user");
+        runtime().block_on(async {
+            let mut client = connect(connecting).await.expect("client should connect");
+            client.write_all(b"!").await.expect("client should write");
+            client.is_shared()
+        })
+    };
+    runtime().block_on(async {
+        let listener = Listener::builder().allow_user(USER).bind(&path).expect("server should bind to a free path");
+        std::fs::set_permissions(&path, all).expect("socket should become accessible to all users");
+        let connecting = std::thread::spawn(client);
+        let mut server = listener.accept().await.expect("client should connect");
+        let read = timeout(LONG, server.read_exact(&mut [0])).await.expect("client should write within the timeout");
+        read.expect("server should read the byte");
+        assert!(connecting.join().expect("client should not panic") && server.is_shared());
+    });
 }
 
 #[tokio::test]

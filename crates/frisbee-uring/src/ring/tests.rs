@@ -1,7 +1,9 @@
-use super::{BUFFER_LEN, BUFFERS, Buffers, Completion, Page, Ring, STORAGE_LEN};
-use std::io::{ErrorKind, Read};
+use super::{BUFFER_LEN, BUFFERS, Buffers, Completion, Page, Ring, STORAGE_LEN, eventfd};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Creates a ring. Returns `None` if the system forbids io_uring.
 fn ring() -> Option<Ring> {
@@ -25,7 +27,7 @@ fn sent(ring: &mut Ring) -> Vec<(usize, usize, Result<usize, ErrorKind>)> {
     sent.collect()
 }
 
-/// Needs no ring.
+/// Also runs where io_uring is forbidden, because it needs no ring.
 #[test]
 fn buffers_are_contiguous_and_all_offered() {
     let mut buffers = Buffers::new();
@@ -34,7 +36,7 @@ fn buffers_are_contiguous_and_all_offered() {
     assert!(starts.eq((0..usize::from(BUFFERS)).map(|id| id * BUFFER_LEN)));
     assert_eq!((buffers.storage.len(), STORAGE_LEN), (usize::from(BUFFERS) * BUFFER_LEN, buffers.storage.len()));
     assert!(buffers.entries.cast::<Page>().is_aligned());
-    // Go around the queue twice.
+    // Offer each buffer twice, so that the index in the queue wraps around.
     for id in (0..BUFFERS).chain(0..BUFFERS) {
         buffers.offer(id);
         let index = buffers.tail.wrapping_sub(1) % BUFFERS;
@@ -80,7 +82,8 @@ fn failed_quiet_send_does_not_disturb_others() {
     assert_eq!(first[1..], [(2, 10, Ok(10))]);
     assert!(ring.operations.is_empty(), "no operation should remain");
 
-    // The kernel may still be moving bytes to the other end, which makes space again.
+    // Send until the socket is full again, because the kernel may still be moving bytes to the other end, which makes
+    // space.
     let mut expected = vec![1; count];
     loop {
         ring.send_quietly(&full, 3, vec![3; 10]);
@@ -99,4 +102,20 @@ fn failed_quiet_send_does_not_disturb_others() {
     let mut received = Vec::new();
     slow.read_to_end(&mut received).unwrap();
     assert!(received == expected, "received bytes should be those reported as sent");
+}
+
+/// Regression test: a timeout of several centuries overflowed the kernel's clock, and the wait ended at once.
+#[test]
+fn far_timeout_does_not_end_wait() {
+    let Some(mut ring) = ring() else { return };
+    for timeout in [Duration::MAX, Duration::from_millis(u64::MAX), Duration::from_secs(1 << 34)] {
+        let event = Arc::new(eventfd().unwrap());
+        ring.wait_for_wake(&event);
+        let waking = std::thread::spawn(move || (&*event).write_all(&1_u64.to_ne_bytes()));
+        ring.submit_and_wait(Some(timeout)).unwrap();
+        let mut completions = Vec::new();
+        ring.complete(&mut completions);
+        assert!(matches!(completions[..], [Completion::Woken]), "{timeout:?}: {completions:?}");
+        waking.join().unwrap().unwrap();
+    }
 }

@@ -1,4 +1,4 @@
-//! Handling of completions.
+//! Handling of the ring's completions: updates the sockets and collects the wakers of their tasks.
 
 use super::{EndOfStream, Sockets, mark};
 use crate::ring::{Completion, Interest, Received};

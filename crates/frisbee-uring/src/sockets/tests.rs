@@ -14,7 +14,7 @@ fn run_batch(sockets: &mut Sockets, key: usize) {
     while let Poll::Ready(written) = sockets.poll_write(key, &context, &[IoSlice::new(&[0; 128 * 1024])]) {
         written.unwrap();
     }
-    sockets.submit(Some(Some(Duration::from_secs(1)))).unwrap();
+    sockets.submit(Some(Some(Duration::from_millis(1)))).unwrap();
     sockets.complete(&mut Vec::new());
 }
 
@@ -46,7 +46,7 @@ fn no_bytes_follow_cancelled_send() {
     let mut sockets = Sockets::new(ring);
     let key = sockets.enter(listener.accept().unwrap().0);
     let state = &mut sockets.table[key];
-    // Dropping the socket has cancelled its send after a part was sent.
+    // State of a dropped socket whose send was cancelled after a part was sent.
     (state.dropped, state.cancelled, state.operations) = (true, true, 1);
     (state.writing.in_flight, state.writing.staged) = (100, vec![7; 50]);
     sockets.handle_sent(key, vec![0; 100], Ok(40), &mut Vec::new());
@@ -91,7 +91,7 @@ fn flushed_socket_leaves_its_ring_at_once() {
     while sockets.poll_flush(key, &context).is_pending() {
         run_batch(&mut sockets);
     }
-    // From here on, nothing depends on whether the thread is still reading.
+    // The socket is flushed, so the result no longer depends on whether the thread is still reading.
     let mut batches = 0;
     while sockets.poll_release(key, &context).is_pending() {
         run_batch(&mut sockets);
@@ -99,4 +99,20 @@ fn flushed_socket_leaves_its_ring_at_once() {
     }
     assert!(batches <= 10, "cancelling a receive took {batches} turns");
     reading.join().unwrap();
+}
+
+/// Regression test: the system rejects more than 1024 slices, so the write failed.
+#[test]
+fn long_write_may_have_any_number_of_slices() {
+    let Ok(ring) = Ring::new() else { return eprintln!("SKIPPED: there are no rings here") };
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let mut sockets = Sockets::new(ring);
+    let key = sockets.enter(listener.accept().unwrap().0);
+    let slices = [IoSlice::new(&[7; 16]); 2000];
+    let written = sockets.poll_write(key, &Context::from_waker(Waker::noop()), &slices);
+    let Poll::Ready(Ok(count)) = written else { panic!("socket should accept a part of the bytes: {written:?}") };
+    let mut received = vec![0; count];
+    peer.read_exact(&mut received).unwrap();
+    assert!(count > 0 && received.iter().all(|byte| *byte == 7));
 }
