@@ -244,7 +244,7 @@ mod tests {
         connection.closed().await;
     }
 
-    /// Regression: a client dialled about 30 times per second if its connections were accepted and closed at once.
+    /// Regression test: a client dialled about 30 times per second if its connections were accepted and closed at once.
     #[tokio::test(start_paused = true)]
     async fn short_connections_are_redialled_with_pauses() {
         let listener =

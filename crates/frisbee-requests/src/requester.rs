@@ -37,9 +37,9 @@ const IN_FLIGHT_MAX: usize = 1024;
 ///   whether a retry is safe. Requests are never sent twice.
 /// * **The number of requests in flight is limited** per connection. [`call`](Self::call) waits for a permit in FIFO
 ///   order; [`try_call`](Self::try_call) fails.
-/// * **Cancellation**, by dropping the future or by the timeout, releases the permit and notifies a native peer. Its
-///   router receives [`Router::cancelled`]. The id is not reused until the peer has replied, or until 16 384 further
-///   requests of the connection have been cancelled.
+/// * **Cancellation**, by dropping the future or by the timeout, releases the permit. A peer that supports the
+///   [protocol extension](PeerKind) is notified, and its router receives [`Router::cancelled`]. The id is not reused
+///   until the peer has replied, or until 16 384 further requests of the connection have been cancelled.
 /// * **Late replies**, to cancelled requests, are dropped and [counted](Self::late_replies). Packets that match no
 ///   request are [counted](Self::unmatched_replies) too, and a peer that sends many of them is throttled
 ///   ([`Routed::Discarded`]).
@@ -296,7 +296,7 @@ impl Requester {
             let own = tables.iter().find(|(counts, _)| Arc::ptr_eq(counts, &self.counts));
             own.map(|(_, table)| table.clone())
         });
-        // The tables no longer exist once the connection has been dropped.
+        // A closed connection has no tables, because its attachments were dropped when it ended.
         found.ok_or_else(|| connection.close_reason().map_or(RequestError::NotMounted, RequestError::NotSent))
     }
 }
@@ -319,8 +319,8 @@ impl Router for Requester {
         let table = Arc::new(Table::new(self.in_flight_max));
         let tables = connection.attachments().get_or_insert::<Tables>();
         tables.0.lock().push((self.counts.clone(), table.clone()));
-        // Registered here and not in `disconnected`, because a router that contains this one might not forward that
-        // call.
+        // Register this function here instead of using `disconnected`, because a router that contains this one might
+        // not forward that call.
         let ended = table.clone();
         connection.on_close(move |reason| ended.end(reason));
         RequesterSession(table)
@@ -351,7 +351,7 @@ impl Router for Requester {
     }
 }
 
-/// Handles replies for a [`Requester`] on one connection.
+/// Session of a [`Requester`] on one connection, which matches the received replies to the requests.
 #[derive(Debug)]
 pub struct RequesterSession(Arc<Table>);
 
@@ -405,7 +405,8 @@ impl PendingRequest {
         let (table, number) = (&self.table, self.number);
         let mut caller = None;
         let cancelled = self.connection.send_now(|outbox| {
-            // Queued under the connection's lock, like requests, so CANCEL precedes any later request with this id.
+            // Queue CANCEL under the connection's lock, as requests are, so that it precedes any later request with
+            // this id.
             caller = table.cancel(number);
             if caller.is_some() && notifies {
                 let mut operation = Vec::with_capacity(3);

@@ -44,14 +44,16 @@ pub(crate) async fn find(path: &Path) -> Result<Discovery, RestartError> {
     if let Some(wire) = connect(path).await? {
         return Ok(Discovery::Predecessor(wire));
     }
-    // Hold the lock, because of two processes that start at the same time, one must find the other.
+    // Without the lock, two processes that start at the same time could both bind the path, and neither would find the
+    // other.
     let _lock = timeout(ANSWER, lock(path)).await.map_err(|_| RestartError::Timeout)??;
     if let Some(wire) = connect(path).await? {
         return Ok(Discovery::Predecessor(wire));
     }
     let failed = |source| RestartError::Bind { address: path.display().to_string(), source };
     let listener = bind_unix(path).map_err(failed)?;
-    // Other users are also rejected by their credentials, in case the permissions are changed.
+    // Permit only this user to connect. Connections of other users are also rejected by their credentials, in case the
+    // permissions are changed later.
     std::fs::set_permissions(path, Permissions::from_mode(0o600)).map_err(failed)?;
     Control::new(listener.into(), path).map(Discovery::None)
 }

@@ -1,4 +1,4 @@
-//! Errors of restarts.
+//! [`RestartError`]: reasons why a process cannot take over from its predecessor.
 
 use std::{fmt, io};
 
@@ -7,23 +7,23 @@ use std::{fmt, io};
 pub enum RestartError {
     /// A system call failed.
     Io {
-        /// The operation.
+        /// Operation that failed, such as "reading from the other process".
         doing: &'static str,
-        /// The system's error.
+        /// Error that the operating system returned.
         source: io::Error,
     },
     /// A socket could not be bound.
     Bind {
         /// Address or path that could not be bound.
         address: String,
-        /// The system's error.
+        /// Error that the operating system returned.
         source: io::Error,
     },
     /// The running process rejected its successor and continues to serve.
     Refused(Refusal),
     /// The peer process on the control socket belongs to another user.
     OtherUser {
-        /// That user's id.
+        /// Id of the other user.
         user: u32,
     },
     /// The other process violated the protocol of the control socket.

@@ -27,7 +27,7 @@ use tokio::time::timeout;
 /// up to ten seconds or so, and ends before the start timeout of systemd, which is 90 s.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Settings of restarts.
+/// Settings for taking over from the previous generation and for passing the sockets to the next one.
 ///
 /// ```
 /// use frisbee_restart::Restart;

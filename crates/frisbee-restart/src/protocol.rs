@@ -1,4 +1,4 @@
-//! Encoding of the messages between two generations. Descriptors are ancillary data: see `wire.rs`.
+//! Encoding of the messages between two generations. Descriptors are sent as ancillary data by `wire.rs`.
 //!
 //! A message is its kind in one byte, the length of its body in two (big-endian), and the body.
 //!

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum EndReason {
-    /// A successor serves.
+    /// A successor has taken over and serves.
     Replaced,
     /// The program was stopped, or its server returned.
     Stopped,
@@ -27,7 +27,7 @@ pub enum EndReason {
 pub enum ServeError<E> {
     /// The take-over failed, and the previous generation continues to serve.
     Restart(RestartError),
-    /// The server failed.
+    /// The server failed with this error.
     Server(E),
 }
 
@@ -59,7 +59,7 @@ pub struct Shutdown {
 impl Shutdown {
     fn new(stopping: watch::Receiver<bool>) -> Self {
         let mut waits = stopping.clone();
-        // The sender is dropped if the generation has ended.
+        // Also completes if the sender is dropped, because the generation has then ended.
         let stop = Box::pin(async move { drop(waits.wait_for(|stopping| *stopping).await) });
         Self { stopping, stop }
     }

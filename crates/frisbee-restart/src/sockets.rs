@@ -30,7 +30,7 @@ pub(crate) enum Kind {
     Unix(Option<PathBuf>),
 }
 
-/// A listening socket.
+/// A named socket that is passed from one generation to the next.
 #[derive(Debug)]
 pub(crate) struct Socket {
     pub(crate) name: String,
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(std::fs::read_to_string(file).expect("regular file should be readable"), "precious");
     }
 
-    /// Regression: one server removed the socket file of another, which then had no path.
+    /// Regression test: one server removed the socket file of another, which then had no path.
     #[test]
     fn one_of_many_processes_replaces_abandoned_file() {
         let folder = tempfile::tempdir().expect("temporary folder should be created");

@@ -89,7 +89,7 @@ impl Serving {
     }
 }
 
-/// Regression: UDP sockets were not passed to the successor, which failed because the address was in use.
+/// Regression test: UDP sockets were not passed to the successor, which failed because the address was in use.
 #[tokio::test]
 async fn successor_receives_datagrams_on_same_socket() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Network links between nodes.
+//! [`Cable`]: the latency, bandwidth and failures of the network link between two nodes.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub struct Cable {
     pub(crate) flips: f64,
 }
 
-/// Default maximum number of bytes in flight per direction of a connection. Similar to the initial buffer size of a
+/// Default maximum number of bytes in flight per direction of a connection, similar to the initial buffer size of a
 /// Linux socket.
 const CAPACITY: usize = 64 * 1024;
 

@@ -92,7 +92,8 @@ pub(crate) fn check_drift(millionths: i64) {
 /// active fault or, without one, plus the drift of the node.
 #[derive(Default)]
 pub(crate) struct Rate {
-    /// Drift that was set for the node in millionths, positive if the clocks are too fast. Has no effect during a fault.
+    /// Drift that was set for the node in millionths, positive if the clocks are too fast. Has no effect during a
+    /// fault.
     drift: i64,
     /// Drifts caused by active faults in order of their start, with the world times of their ends.
     faults: Vec<(i64, Duration)>,
@@ -120,7 +121,8 @@ impl Rate {
         self.drift = drift;
     }
 
-    /// Starts a drift caused by a fault, which ends at the world time `until`. It suspends the drifts of earlier faults.
+    /// Starts a drift caused by a fault, which ends at the world time `until`. It suspends the drifts of earlier
+    /// faults.
     pub(crate) fn start_drift(&mut self, now: Duration, drift: i64, until: Duration) {
         self.since = (now, self.time(now));
         self.faults.push((drift, until));

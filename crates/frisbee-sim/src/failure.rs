@@ -29,7 +29,7 @@ pub struct Failure {
     test: Option<String>,
 }
 
-/// An injected fault, for the failure report.
+/// An injected fault, as listed in the failure report.
 #[derive(Clone)]
 struct FaultRecord {
     number: usize,
@@ -56,7 +56,7 @@ impl Failure {
         Self { seed, text, faults, is_shrunk: kept.is_some(), events: ran.events.clone(), test }
     }
 
-    /// Returns the seed.
+    /// Returns the seed of the failed world.
     pub fn seed(&self) -> u64 {
         self.seed
     }

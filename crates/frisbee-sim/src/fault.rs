@@ -9,17 +9,17 @@ use std::time::Duration;
 pub enum Fault {
     /// A node crashes and restarts later.
     Crash {
-        /// The node.
+        /// Name of the node that crashes.
         node: String,
         /// Time until the node restarts.
         down: Duration,
-        /// Whether the contents of the node's disk are lost. Otherwise it keeps synced values and some of the unsynced
-        /// ones.
+        /// Whether the contents of the node's disk are lost. Otherwise the disk keeps synced values and some of the
+        /// unsynced ones.
         loses_disk: bool,
     },
     /// A node pauses, like a virtual machine during a migration.
     Pause {
-        /// The node.
+        /// Name of the node that pauses.
         node: String,
         /// Duration of the fault.
         time: Duration,
@@ -37,23 +37,23 @@ pub enum Fault {
     },
     /// No bytes pass between a node and all others.
     Isolate {
-        /// The node.
+        /// Name of the isolated node.
         node: String,
         /// Duration of the fault.
         time: Duration,
     },
     /// All connections between two nodes are reset at both ends.
     Reset {
-        /// One node.
+        /// One of the two nodes.
         one: String,
-        /// The other.
+        /// The other node.
         other: String,
     },
     /// All connections between two nodes stop delivering bytes, without an error at either end.
     Silence {
-        /// One node.
+        /// One of the two nodes.
         one: String,
-        /// The other.
+        /// The other node.
         other: String,
     },
     /// All connections from one node to another are cut after a number of further bytes.
@@ -99,14 +99,14 @@ pub enum Fault {
     },
     /// The wall clock of a node jumps forwards or backwards.
     SetClock {
-        /// The node.
+        /// Name of the node with the clock.
         node: String,
         /// Jump of the clock in milliseconds, negative if backwards.
         by_millis: i64,
     },
     /// Both clocks of a node run too fast or too slowly, regardless of [`Node::set_clock`](crate::Node::set_clock).
     Drift {
-        /// The node.
+        /// Name of the node with the clocks.
         node: String,
         /// Drift of the clocks in millionths, negative if they are too slow. Must be between -1 000 000, at which the
         /// clocks would stop, and 1 000 000.

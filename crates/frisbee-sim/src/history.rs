@@ -30,7 +30,7 @@ pub trait Model {
     ) -> Option<Self::State>;
 }
 
-/// Operations with their results, in the order that they begin and end in. Clones share the history.
+/// Record of concurrent operations: when each began and ended, and its result. Clones share the history.
 ///
 /// ```
 /// use frisbee_sim::{History, Register, RegisterOperation as Operation, Verdict};
@@ -57,7 +57,7 @@ impl<O, R> Record<O, R> {
     }
 }
 
-/// Identifies an operation in a [`History`].
+/// Id of an operation in a [`History`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OperationId(usize);
 
@@ -107,8 +107,9 @@ impl<O: Clone + fmt::Debug, R: Clone + fmt::Debug> History<O, R> {
         Self::default()
     }
 
-    /// Records the start of an operation. Unless it [ends](Self::end) or is [void](Self::cancel), it may take effect at
-    /// any later time, or never. Leave it like this for a call that [may have run](frpc::Status::may_have_run).
+    /// Records the start of an operation and returns its id. Unless the operation [ends](Self::end) or is
+    /// [void](Self::cancel), it may take effect at any later time, or never. Record no end for a call that [may have
+    /// run](frpc::Status::may_have_run).
     pub fn begin(&self, operation: O) -> OperationId {
         let mut record = self.0.lock();
         let started = record.moment();
@@ -164,7 +165,8 @@ struct Search<'a, M: Model> {
     part: &'a [&'a Entry<M::Operation, M::Outcome>],
     /// Visited configurations: the set of ordered operations and the resulting state.
     visited: HashSet<(Vec<u64>, M::State)>,
-    /// Largest set of operations with results that some order explains, and its size.
+    /// Configuration that explains the most results so far: the number of these results, and the set of ordered
+    /// operations.
     farthest: Option<(usize, Vec<u64>)>,
 }
 
@@ -185,7 +187,7 @@ impl<M: Model> Search<'_, M> {
                 self.farthest = Some((explained, done.clone()));
             }
             let left = |at: &usize| done[at / 64] >> (at % 64) & 1 == 0;
-            // An operation that began after the first end cannot be the next one.
+            // An operation that began after one of the others had ended cannot be the next one in the order.
             let ends = (0..self.part.len()).filter(left).filter_map(|at| self.part[at].ended.as_ref());
             let first_end = ends.map(|ended| ended.0).min().unwrap_or(usize::MAX);
             for at in (0..self.part.len()).filter(left) {

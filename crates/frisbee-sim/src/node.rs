@@ -3,9 +3,9 @@
 //! # Decisions
 //!
 //! A simulated world has one runtime with tokio's paused clock, so time jumps from event to event and an idle world
-//! costs nothing; a runtime per node would have to be advanced step by step. The price: tasks of `tokio::spawn` outlive
-//! the crash of their node. They are cut off instead: each process has a number, and the disk, connections and waits of
-//! an ended process do nothing.
+//! costs nothing; a runtime per node would have to be advanced step by step. A disadvantage is that tasks of
+//! `tokio::spawn` outlive the crash of their node. They have no effect, because each process has a number, and the
+//! disk, connections and waits of an ended process do nothing.
 
 use crate::clock::{Clock, check_drift};
 use crate::disk::{Disk, keep};
@@ -121,7 +121,7 @@ impl Node {
         let process = self.process();
         let program = self.shared.lock().nodes[self.number].program.clone();
         if let Some(program) = program {
-            // The first actions of the process must belong to its task.
+            // Call the program within the task, so that a crash or a pause affects its first actions too.
             let started = process.clone();
             process.spawn(async move { program(started).await });
         }
@@ -175,7 +175,7 @@ impl Node {
         self.shared.changes.notify_waiters();
     }
 
-    /// Erases the disk.
+    /// Erases the disk, including synced values.
     pub fn lose_disk(&self) {
         let mut state = self.shared.lock();
         let node = &mut state.nodes[self.number];
@@ -205,7 +205,7 @@ impl Node {
         }
     }
 
-    /// Resumes a paused process.
+    /// Resumes the process, if it is paused.
     pub fn resume(&self) {
         let mut state = self.shared.lock();
         let node = &mut state.nodes[self.number];

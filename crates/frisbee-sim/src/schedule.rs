@@ -13,7 +13,7 @@ const DRIFT_MAX: i64 = 50_000;
 /// Maximum random delay of a write by a fault, in milliseconds.
 const DELAY_MAX: u64 = 500;
 
-/// A schedule of faults to inject; see [`World::inject`](crate::World::inject).
+/// A schedule of the faults that [`World::inject`](crate::World::inject) injects.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Faults {
@@ -180,8 +180,8 @@ impl Faults {
 
     /// Sets the range of occasions that can trigger the faults of a schedule created with [`upon`](Self::upon). Each
     /// fault randomly chooses one of the first `occasions` occasions. Defaults to the number of faults. Use a large
-    /// number for events that occur often, such as writes, because otherwise all faults occur near the start. Zero counts
-    /// as one.
+    /// number for events that occur often, such as writes, because otherwise all faults occur near the start. Zero
+    /// counts as one.
     pub fn among(self, occasions: u64) -> Self {
         self.set(|drawn| drawn.among = occasions)
     }
@@ -213,7 +213,7 @@ fn in_order(mut faults: Vec<(Duration, Fault)>) -> Vec<PlannedFault> {
 
 /// A fault of a schedule, with the time or occasion of its injection.
 pub(crate) enum PlannedFault {
-    /// After this time.
+    /// A fault that is injected after this time.
     At(Duration, Fault),
     Upon(PendingFault),
 }
@@ -287,7 +287,7 @@ impl DrawRules {
     }
 }
 
-/// Returns a random duration of whole milliseconds below `time`, or zero.
+/// Returns a random duration in whole milliseconds that is less than `time`, or zero if `time` is zero.
 fn below(rng: &mut Rng, time: Duration) -> Duration {
     Duration::from_millis(rng.u64(..=(time.as_millis() as u64).saturating_sub(1)))
 }

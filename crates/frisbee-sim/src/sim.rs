@@ -29,14 +29,14 @@ thread_local! {
     static CURRENT: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
 }
 
-/// The boxed future of a world, so that the code that runs worlds is compiled only once.
+/// Future of a world. Boxed so that the code that runs worlds is compiled only once.
 type Course = Pin<Box<dyn Future<Output = ()>>>;
 
 fn boxed<W: Future<Output = ()> + 'static>(world: impl Fn(World) -> W) -> impl Fn(World) -> Course {
     move |shared| Box::pin(world(shared))
 }
 
-/// Runs one world twice. Panics if a run fails or the two differ. See [`Sim::run`].
+/// Runs one world twice, like [`Sim::run`]. Panics if a run fails or the two differ.
 ///
 /// If `FRISBEE_SEED` is this seed, `FRISBEE_FAULTS` and `FRISBEE_TRACE` apply as in [`Sim::seeds`].
 ///
@@ -62,7 +62,7 @@ where
     run.unwrap_or_else(|failure| panic!("{}", failure.write()))
 }
 
-/// The settings of simulations.
+/// Settings of simulations, and the methods that run worlds with them.
 ///
 /// ```
 /// use frisbee_sim::Sim;
@@ -238,8 +238,8 @@ impl Sim {
     /// Runs the world of a single seed.
     ///
     /// # Errors
-    /// The failure with as few faults as possible: if a task or handler panics, a condition does not hold, the world
-    /// does not end in time, a thread is started, or a second run differs.
+    /// Returns the failure, with as few faults as possible, if a task or handler panics, a condition does not hold, the
+    /// world does not end in time, a thread is started, or a second run differs.
     pub fn run<F, W>(&self, seed: u64, world: F) -> Result<Report, Failure>
     where
         F: Fn(World) -> W,
@@ -277,7 +277,7 @@ impl Sim {
     ) -> RunRecord {
         catch_panics();
         fastrand::seed(seed);
-        // A weak reference, because the world owns handles of the runtime, which owns the callback.
+        // Use a weak reference, because the world owns handles of the runtime, which owns the callback.
         let watched = Arc::new(OnceLock::<Weak<Shared>>::new());
         let started = watched.clone();
         let runtime = tokio::runtime::Builder::new_current_thread()

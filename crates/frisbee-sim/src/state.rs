@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-/// A future of a node.
+/// Boxed future that runs as a task of a node.
 pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Program of a node, which is called each time the node starts.
@@ -94,7 +94,8 @@ pub(crate) struct PendingTrigger {
     pub(crate) passed: u64,
 }
 
-/// Faults of the link from one node to another, by their end in milliseconds.
+/// Faults of the link from one node to another. Each field except `delay` is the time in milliseconds at which the
+/// fault ends.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct LinkFaults {
     pub(crate) blocked: u64,
@@ -290,7 +291,8 @@ impl State {
         self.wires.iter_mut().flatten().flat_map(|wire| wire.wakers()).collect()
     }
 
-    /// Calls `change` for each connection between two nodes, with the side that belongs to the first node.
+    /// Calls `change` with each connection between two nodes, and with the index of the end at the node `one`. Returns
+    /// the wakers of the tasks that wait on these connections.
     pub(crate) fn between(&mut self, one: usize, other: usize, mut change: impl FnMut(&mut Wire, usize)) -> Vec<Waker> {
         let mut wakers = Vec::new();
         for wire in self.wires.iter_mut().flatten() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum EventKind {
-    /// A process begins.
+    /// A process starts on a node.
     Start,
     /// A process crashes and loses its memory.
     Crash,
@@ -31,9 +31,9 @@ pub enum EventKind {
     Sync,
     /// A fault is injected.
     Fault,
-    /// A note of the test.
+    /// The test adds a note by [`World::note`](crate::World::note).
     Note,
-    /// An occasion named by the test is reported; see [`World::occasion`](crate::World::occasion).
+    /// The test reports an occasion by [`World::occasion`](crate::World::occasion).
     Occasion,
 }
 
@@ -64,7 +64,7 @@ impl EventKind {
 pub struct Event {
     /// Simulated time of the event since the beginning of the world.
     pub at: Duration,
-    /// The subject.
+    /// Kind of the event.
     pub kind: EventKind,
     /// Name of the node of the event, if any.
     pub node: Option<String>,

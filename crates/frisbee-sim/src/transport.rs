@@ -37,10 +37,10 @@ pub(crate) struct Wire {
 #[derive(Default)]
 pub(crate) struct Direction {
     under_way: VecDeque<Chunk>,
-    /// Total number of bytes in flight, which are stored in `chunks`.
+    /// Total number of unread bytes in `under_way`.
     length: usize,
     written: u64,
-    /// Number of written bytes before the connection is cut, if it is.
+    /// Number of written bytes after which the connection is cut, or `None` if it is not to be cut.
     pub(crate) cut_at: Option<u64>,
     /// Whether all written bytes are silently lost.
     pub(crate) is_silent: bool,
@@ -121,7 +121,8 @@ impl Transport {
         RawEvent { kind, node: Some(node), peer: Some(peer), connection, bytes: bytes as u64, text: "" }
     }
 
-    /// Returns whether this end may read or write now. Waits while the node is paused.
+    /// Completes when this end may read or write, and waits while its node is paused. Fails if its process has ended or
+    /// the connection was reset.
     fn poll_may_act(&self, state: &mut State, wire: &Wire, waker: &Waker) -> Poll<io::Result<()>> {
         Poll::Ready(match ready!(state.poll_runs(wire.nodes[self.side], wire.processes[self.side], waker)) {
             false => Err(io::ErrorKind::ConnectionAborted.into()),
@@ -229,7 +230,7 @@ impl Transport {
         let event = self.event(wire, EventKind::Write, count);
         self.shared.trace(state, &event);
         if is_cut {
-            // Bytes in flight are either lost or delivered.
+            // Choose at random whether the bytes in flight are lost or delivered.
             if state.rng.bool() {
                 return self.reset(state, wire);
             }
@@ -248,7 +249,8 @@ impl Transport {
         Poll::Ready((Err(io::ErrorKind::ConnectionReset.into()), wire.wakers().collect()))
     }
 
-    /// Calls a function with the connection, which is removed from the state during the call.
+    /// Calls a function with the connection, which is removed from the state during the call. Returns `None` if the
+    /// connection no longer exists.
     fn with_wire<R>(&self, run: impl FnOnce(&mut State, &mut Wire) -> R) -> Option<R> {
         let mut state = self.shared.lock();
         let mut wire = state.wires.get_mut(self.wire)?.take()?;
@@ -332,7 +334,7 @@ impl Drop for Transport {
         let now = self.shared.now();
         let mut state = self.shared.lock();
         let Some(wire) = state.wires.get_mut(self.wire).and_then(Option::as_mut) else { return };
-        // A crashed process sends no end, because the crash has already determined the peer's view.
+        // The end of a crashed process does not reach the peer, because the crash has silenced this direction.
         wire.ways[self.side].end(now);
         wire.ways[1 - self.side].is_left = true;
         wire.ends -= 1;

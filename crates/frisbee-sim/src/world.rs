@@ -275,7 +275,8 @@ impl World {
         *fault = until.max(*fault);
     }
 
-    /// Calls `change` for each connection between two nodes.
+    /// Calls `change` with each connection between two nodes, and with the index of the end at the node `one`. Then
+    /// wakes the tasks that wait on these connections.
     fn change(&self, one: &str, other: &str, change: impl FnMut(&mut crate::transport::Wire, usize)) {
         let mut state = self.0.lock();
         let (one, other) = (state.node(one), state.node(other));

@@ -41,7 +41,7 @@ use tokio::task::JoinSet;
 #[cfg(feature = "tls")]
 use crate::transport::Secured;
 
-/// Serves connections on transports that the program supplies. A transport may be any byte stream.
+/// Acceptor that serves connections on transports that the program supplies. A transport may be any byte stream.
 ///
 /// Clones share the router and the memory limits, and are shut down together. Created by
 /// [`ServerBuilder::build`](crate::ServerBuilder::build).
@@ -164,8 +164,9 @@ impl<R: Router> ServerShared<R> {
         self.open.drain(self.shutdown_timeout, &self.pending_handshakes).await;
     }
 
-    /// Creates the handle of an accepted connection, and a closure that creates its protocol engine. The closure
-    /// notifies the router, so call it on the thread that will drive the connection.
+    /// Registers an accepted connection and returns a closure that creates its protocol engine. Returns `None` if the
+    /// server's shutdown timeout has expired. Call the closure on the thread that will drive the connection, because it
+    /// calls the router.
     #[cfg(all(feature = "uring", target_os = "linux"))]
     pub(crate) fn connect(
         &self,
@@ -182,8 +183,8 @@ impl<R: Router> ServerShared<R> {
         Connection::accepted(&self.config, admission, self.runtime.clone(), ends, false, lifetime)
     }
 
-    /// Admits a connection from this peer. If the memory pool of connections is full, tries to evict a pending
-    /// handshake. If that fails, counts and logs the refusal.
+    /// Reserves memory and a file descriptor for a connection of this peer. If the caller's share is used up, evicts a
+    /// pending handshake to make room. If none can be evicted, counts and logs the refusal and returns its reason.
     pub(crate) fn admit(&self, ends: &EndpointInfo) -> Result<Admission, CloseReason> {
         if let Some(admission) = self.budget.admit(ends.caller()) {
             return Ok(admission);
@@ -255,6 +256,16 @@ impl<R: Router> ServerShared<R> {
                 let arrived = AcceptedConnection { io, ends, admission, entry };
                 return Box::pin(self.begin(arrived, context)).await;
             }
+            Ok(Some(Err(error))) if error.kind() != io::ErrorKind::InvalidData => {
+                // Not reported as an error of the peer, because health checks of load balancers connect and close.
+                let reason = match error.kind() {
+                    io::ErrorKind::UnexpectedEof => CloseReason::ClosedByPeer,
+                    _ => error.into(),
+                };
+                self.budget.counts.count_opened();
+                self.budget.counts.count_closed(ends.peer, &reason, now());
+                return reason;
+            }
             Ok(Some(Err(error))) => error.into(),
             Ok(None) | Err(_) => CloseReason::NoFirstHeader,
         };
@@ -273,7 +284,8 @@ impl<R: Router> ServerShared<R> {
         self.drive(io, self.greet(ends, admission), AllowedProtocols::Any, context, entry)
     }
 
-    /// Like [`serve`](Self::serve), but first performs a TLS handshake. Its memory is freed when it completes.
+    /// Like [`serve`](Self::serve), but first performs a TLS handshake. The handshake is a separate allocation, which
+    /// is freed as soon as it completes.
     #[cfg(feature = "tls")]
     async fn serve_secured(
         &self,
@@ -358,10 +370,10 @@ impl<R: Router> AdapterServer for ServerShared<R> {
         let made = catch_unwind(AssertUnwindSafe(|| Engine::new(core, self.router.clone(), handle.clone())));
         // The panic hook has already reported a panic of the router.
         let mut engine = made.ok()?;
-        // A close command in the mailbox means that `Router::connected` has rejected the peer.
+        // An order in the mailbox at this point means that `Router::connected` has closed the connection.
         let is_refused = handle.0.mailbox.lock().order.is_some();
-        // Notify the router that the connection has ended, as it does for adapter connections, because no frames will
-        // follow.
+        // End the engine at once, because a connectionless peer never sends frames. The router is notified of the end,
+        // as it is when a connection is passed to an adapter.
         engine.end(&CloseReason::OtherProtocol);
         if is_refused {
             handle.0.attachments.drop_values();
@@ -412,7 +424,8 @@ impl<R: Router> Future for ServedConnection<'_, R> {
                 Ok(reason) => return Poll::Ready(reason),
                 Err(ended) => {
                     *self = Self::Rare(Box::pin(async move {
-                        // Keep the entry until the new owner has finished, so that a shutdown waits for it.
+                        // Keep the entry until the new owner of the transport has finished, because a shutdown waits
+                        // for all entries.
                         let _entry = entry;
                         ended.hand_over_in_task().await
                     }));

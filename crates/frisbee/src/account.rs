@@ -1,18 +1,24 @@
-//! Accounting of the memory that a server holds for its peers. `caller.rs` divides it among callers, `connection.rs`
-//! contains the account of a connection, `reservation.rs` the public interface, and `waiters.rs` the tasks that wait
-//! for memory. `output.rs` limits unwritten output, `trim.rs` returns memory to the system, `counts.rs` counts
-//! connections and rejections, and `traffic.rs` counts bytes and streams.
+//! Accounting of the memory that a server holds for its peers.
+//!
+//! * `caller.rs`: division among callers
+//! * `connection.rs`: account of a connection
+//! * `reservation.rs`: public interface
+//! * `waiters.rs`: tasks that wait for memory
+//! * `output.rs`: limit of unwritten output
+//! * `trim.rs`: return of memory to the system
+//! * `counts.rs`: counters of connections and rejections
+//! * `traffic.rs`: counters of bytes and streams
 //!
 //! # Decisions
 //!
-//! Memory is reserved before it is used, except for small calls. A body reserves memory if it does not arrive in a
-//! single read, a message when it is queued, a request when its handler is pending, and an outbox once per write in
-//! steps of 16 KiB. Only replies, and objects that already exist, may use the last part of the memory or overdraw it.
-//! Before accepting new work, the driver checks the share of the caller. While at least half of the memory is free,
-//! this takes a single atomic load.
+//! Memory is reserved before it is used, except for small calls. The driver reserves memory for a body that does not
+//! arrive in a single read, for each queued message, for each request with a pending handler and, in steps of 16 KiB,
+//! for unwritten output. The last 1/64 of the budget is reserved for replies and existing objects, and both may
+//! overdraw the budget. Before accepting new work, the driver checks the share of the caller. While at least half of
+//! the memory is free, this takes a single atomic load.
 //!
-//! A connection retains up to an eighth of the bytes it uses for its next reservation, so that connections with pending
-//! calls rarely write to shared memory.
+//! A connection keeps a reserve of up to an eighth of the memory that it uses. Most reservations and releases then
+//! change only the reserve, and need not write to the counters that all connections share.
 
 mod caller;
 mod connection;
@@ -158,7 +164,8 @@ impl Budget {
         self.release_by(0, count);
     }
 
-    /// Releases `count` bytes. `caller` is the number of the caller that held them, or 0 if there is none.
+    /// Releases `count` bytes. `caller` is the [number](Account::caller_number) of the caller that held them, or 0 if
+    /// there is none.
     fn release_by(&self, caller: usize, count: usize) {
         // Add to `free` before calling `wake_waiters`: its fence orders the addition before its load of the waiter
         // count. Otherwise, a task that joins the queue concurrently could miss both the memory and the wake-up.

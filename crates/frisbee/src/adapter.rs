@@ -39,7 +39,7 @@ type Accepts = dyn Fn(&[u8]) -> bool + Send + Sync;
 type Serve = dyn Fn(RawTransport, AdapterContext) -> Serving + Send + Sync;
 type Serving = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
-/// Phase of a server's lifetime, which handlers of adapter connections can observe.
+/// Phase of a server's lifetime. Handlers of adapter connections watch it to complete their work before a shutdown.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) enum ServerPhase {
     #[default]
@@ -55,8 +55,8 @@ pub(crate) enum ServerPhase {
 pub(crate) struct ProtocolAdapter {
     accepts: Arc<Accepts>,
     serve: Arc<Serve>,
-    /// Starts the hand-off of a connection to the adapter. A function pointer, so that programs without adapters do not
-    /// contain this code.
+    /// Function that starts the hand-off of a connection to the adapter. Stored as a pointer, so that programs without
+    /// adapters do not contain this code.
     hand_over: fn(Arc<Serve>, &Connection, &AdapterHost) -> HandOffTarget,
 }
 
@@ -89,7 +89,7 @@ pub(crate) enum AllowedProtocols {
     Frames,
 }
 
-/// Interface of a server for connections of adapter protocols such as HTTP.
+/// The operations of a server that its adapter connections need, without the type of the server's router.
 pub(crate) trait AdapterServer: Send + Sync {
     /// Serves the frames of a transport as a connection nested in the adapter connection `outer`. Poll the returned
     /// future in the task of `outer`.
@@ -98,12 +98,13 @@ pub(crate) trait AdapterServer: Send + Sync {
     /// Creates a handle for a connectionless peer. Returns `None` if the router rejects the peer.
     fn enter_peer(&self, ends: EndpointInfo, lifetime: Option<Lifetime>) -> Option<Connection>;
 
-    /// Serves a transport that has completed its TLS handshake and may carry frames or an adapter protocol.
+    /// Performs a TLS handshake on `transport`, then serves frames or an adapter protocol on it.
     #[cfg(feature = "tls")]
     fn secure_within(&self, transport: RawTransport, outer: &Connection) -> Inner<'_>;
 }
 
-/// A server's interface for its protocol adapters: settings, and state shared by their connections.
+/// State that a server shares with all connections of its adapters: the shutdown phase, the settings, and the server
+/// itself.
 #[derive(Clone)]
 pub(crate) struct AdapterHost {
     pub(crate) phase: watch::Receiver<ServerPhase>,
@@ -138,8 +139,9 @@ impl ProtocolAdapters {
         Self { secures: Some(ProtocolAdapter::new(begins, serve)), ..self }
     }
 
-    /// Returns the adapter that accepts the first bytes of a connection. The adapter takes over the transport within
-    /// the connection's task.
+    /// Finds the adapter that accepts `beginning`, the first bytes of a connection. Returns the target of a hand-off
+    /// that runs the adapter in the connection's task. Returns `None` if the bytes begin a frame, no adapter accepts
+    /// them, or the connection may carry only frames.
     pub(crate) fn find(
         &self,
         beginning: &[u8],
@@ -172,13 +174,13 @@ fn hand_over(serve: Arc<Serve>, connection: &Connection, host: &AdapterHost) -> 
 
 /// Serves an adapter connection until its handler returns or the shutdown timeout expires.
 async fn run(serve: Arc<Serve>, transport: RawTransport, context: AdapterContext, mut closed: Closed) -> CloseReason {
-    // Close reason that `Closed` reports if the shutdown timeout expires or this future is dropped before the handler
+    // `closed` reports this reason if the shutdown timeout expires or this future is dropped before the handler
     // returns.
     closed.reason = CloseReason::Shutdown;
     let mut phase = context.host.phase.clone();
     let (inner, abuse) = (context.inner.clone(), context.abuse.clone());
-    // Declared before the handler's future and thus dropped after it, because the handler may use the attachments until
-    // it is dropped.
+    // Declared before the handler's future so that it is dropped last, because the handler may use the attachments
+    // until it is dropped.
     let _values = context.values.clone();
     // Do not count the traffic of a nested connection, because its adapter connection counts it.
     let transport = if context.connection.0.is_within {
@@ -225,7 +227,7 @@ impl Drop for Closed {
 }
 
 async fn reached(phase: &mut watch::Receiver<ServerPhase>, least: ServerPhase) {
-    // The server no longer exists. Wait forever, because the runtime is about to drop this task.
+    // An error means that the server no longer exists. Wait forever, because the runtime is about to drop this task.
     if phase.wait_for(|phase| *phase >= least).await.is_err() {
         std::future::pending::<()>().await;
     }
@@ -288,8 +290,8 @@ impl AdapterContext {
         self.host.config.first_header_timeout
     }
 
-    /// Returns the handle of this connection: addresses, certificates, limits, memory accounting and tasks. An adapter
-    /// connection cannot send packets.
+    /// Returns the handle of this connection, which provides its addresses, certificates, limits, memory accounting and
+    /// tasks. The handle of an adapter connection cannot send packets.
     ///
     /// The handler runs on the worker of its connection and must not block it. Spawn blocking or CPU-intensive work on
     /// the [runtime](crate::rpc::ConnectionExt::runtime_handle) in which the server was started.
@@ -306,8 +308,8 @@ impl AdapterContext {
 
     /// Returns whether the server is shutting down.
     pub fn is_shutting_down(&self) -> bool {
-        // Every request checks this, so `has_changed` comes first: it takes no lock. This receiver has seen only the
-        // first phase, and phases never go back.
+        // Every request checks this, so call `has_changed` first, because it takes no lock. `host.phase` is never
+        // marked as seen, so `has_changed` stays true once the server has left its first phase.
         self.host.phase.has_changed().unwrap_or(true) && *self.host.phase.borrow() >= ServerPhase::Stopping
     }
 
@@ -328,8 +330,8 @@ impl AdapterContext {
         .await;
     }
 
-    /// Creates a context for requests that a trusted proxy forwards on this connection for `client`. Handlers and access
-    /// rules see the address of the client, and memory is charged to it.
+    /// Creates a context for requests that a trusted proxy forwards on this connection for `client`. Handlers and
+    /// access rules see the address of the client, and memory is charged to it.
     ///
     /// Reading from the transport is not paused if one client sends too many useless requests, because other clients
     /// share the transport. Instead, the caller must reject requests while [`is_throttled`](Self::is_throttled) returns
@@ -360,8 +362,9 @@ impl AdapterContext {
         self.connection.charge_request(bytes)
     }
 
-    /// Charges `bytes` bytes for the connection itself until the returned value is dropped. Every connection is charged
-    /// 4 KiB. A handler should charge the memory beyond that which it keeps for an idle connection.
+    /// Charges `bytes` bytes for the connection itself until the returned value is dropped. The server charges every
+    /// connection 4 KiB, or 28 KiB with TLS. A handler should charge any further memory that it keeps for an idle
+    /// connection.
     ///
     /// Returns `None` if the client's share of
     /// [`connection_memory_max`](crate::ServerBuilder::connection_memory_max) is used up. The handler should then close
@@ -377,15 +380,15 @@ impl AdapterContext {
         self.abuse.charge(bytes);
     }
 
-    /// Returns the unpaid debt for useless packets of this caller's closed connections. For adapters with their own
-    /// [`AbuseLimiter`](frisbee_core::AbuseLimiter); [`charge_abuse`](Self::charge_abuse) already takes the debt into
-    /// account.
+    /// Returns the unpaid abuse debt of this caller's closed connections. Needed only by adapters with their own
+    /// [`AbuseLimiter`](frisbee_core::AbuseLimiter), because [`charge_abuse`](Self::charge_abuse) already includes the
+    /// debt.
     pub fn abuse_debt(&self) -> Duration {
         self.connection.0.mailbox.account.debt(now())
     }
 
-    /// Records the debt of an adapter's own limiter when the connection ends. Later connections of this caller inherit
-    /// it.
+    /// Records the unpaid debt of an adapter's own limiter when the connection ends. Later connections of this caller
+    /// inherit it.
     pub fn leave_abuse_debt(&self, debt: Duration) {
         self.connection.0.mailbox.account.leave_debt(debt, now());
     }
@@ -396,8 +399,8 @@ impl AdapterContext {
         self.abuse.credit(bytes);
     }
 
-    /// Returns whether reading from the peer should be paused because it has sent too many [useless](Self::charge_abuse)
-    /// requests. The transport of a connection is paused automatically.
+    /// Returns whether reading from the peer should be paused because it has sent too many
+    /// [useless](Self::charge_abuse) requests. The transport of a connection is paused automatically.
     pub fn is_throttled(&self) -> bool {
         self.abuse.paused_until().is_some()
     }

@@ -1,4 +1,10 @@
-//! Connecting to servers.
+//! Client end of connections: connects to servers, performs TLS handshakes and starts the drivers.
+
+mod dial;
+
+pub use dial::connect_tcp;
+#[cfg(unix)]
+pub use dial::connect_unix;
 
 use crate::account::Budget;
 use crate::clock::{now, tokio_timer};
@@ -10,29 +16,19 @@ use crate::runtime::engine::Engine;
 use crate::runtime::pool::WorkerPool;
 use crate::runtime::tokio::Driver;
 use crate::settings::{MEMORY_MAX, SettingError, check_config, settings};
+use crate::transport::Transport;
 use crate::transport::endpoint::EndpointInfo;
 use crate::transport::raw::RawTransport;
-use crate::transport::{Transport, limit_unsent};
 use crate::{Config, Error, HeaderForm, IoBackend, MountError, Router};
+use dial::open_socket;
 use frisbee_core::{ClientConfig, HelloItems, Operations};
-use std::future::poll_fn;
-use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpStream, ToSocketAddrs};
+use tokio::net::ToSocketAddrs;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
-
-/// Delay before the client tries the next address of a host in parallel, as in RFC 8305 (Happy Eyeballs).
-const ADDRESS_HEAD_START: Duration = Duration::from_millis(250);
-
-/// Delay before retrying to connect to a Unix socket with a full listen backlog.
-#[cfg(unix)]
-const PAUSE: Duration = Duration::from_millis(10);
 
 /// Entry point for connecting to servers.
 ///
@@ -489,8 +485,8 @@ impl<R: Router> CheckedRouter<R> {
     }
 }
 
-/// Closes the connection when the caller's runtime shuts down. The tasks of the connection run there, even if a worker
-/// drives the connection. Drop the returned sender when the connection has ended.
+/// Closes the connection when the caller's runtime shuts down, because the connection's tasks run there even if a
+/// worker drives it. The caller must drop the returned sender when the connection has ended.
 fn tie(connection: &Connection) -> oneshot::Sender<()> {
     let (driven, is_driven) = oneshot::channel::<()>();
     let tied = AbortOnDrop(Some(connection.clone()));
@@ -510,70 +506,6 @@ impl Drop for AbortOnDrop {
     fn drop(&mut self) {
         if let Some(connection) = &self.0 {
             connection.abort_with_work();
-        }
-    }
-}
-
-/// Connects a socket to an address. `name` is the address as text. If it starts with `unix:`, it names a Unix socket.
-#[cfg_attr(not(unix), allow(unused_variables))]
-async fn open_socket(address: impl ToSocketAddrs, name: &str) -> io::Result<(Transport, EndpointInfo)> {
-    #[cfg(unix)]
-    if let Some(path) = name.strip_prefix("unix:") {
-        let socket = loop {
-            match tokio::net::UnixStream::connect(path).await {
-                // The backlog of the listener is full. Linux reports this immediately for Unix sockets, instead of
-                // waiting as for TCP.
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => tokio::time::sleep(PAUSE).await,
-                connected => break connected?,
-            }
-        };
-        let ends = crate::transport::unix::ends(socket.peer_cred());
-        return Ok((Transport::Unix(socket), ends));
-    }
-    let addresses = tokio::net::lookup_host(address).await?;
-    let socket = connect_to_any(addresses, TcpStream::connect).await?;
-    socket.set_nodelay(true)?;
-    limit_unsent(&socket);
-    let (peer, local) = (socket.peer_addr()?, socket.local_addr()?);
-    let ends = EndpointInfo { peer: Some(peer), local: Some(local), ..EndpointInfo::default() };
-    Ok((Transport::Tcp(socket), ends))
-}
-
-/// Connects to the first address that accepts a connection. The next attempt starts when all previous ones have failed
-/// or the head start of the latest one has elapsed. Surplus sockets are closed.
-async fn connect_to_any<F, T>(
-    addresses: impl IntoIterator<Item = SocketAddr>,
-    connect: impl Fn(SocketAddr) -> F,
-) -> io::Result<T>
-where
-    F: Future<Output = io::Result<T>>,
-{
-    let mut addresses = addresses.into_iter().peekable();
-    let mut failed = io::Error::new(io::ErrorKind::NotFound, "the name resolves to no address");
-    let mut attempts: Vec<Pin<Box<F>>> = Vec::new();
-    loop {
-        attempts.extend(addresses.next().map(|address| Box::pin(connect(address))));
-        if attempts.is_empty() {
-            return Err(failed);
-        }
-        let ended = poll_fn(|context| {
-            let poll = |(index, attempt): (usize, &mut Pin<Box<F>>)| match attempt.as_mut().poll(context) {
-                Poll::Ready(connected) => Some((index, connected)),
-                Poll::Pending => None,
-            };
-            let Some((index, connected)) = attempts.iter_mut().enumerate().find_map(poll) else { return Poll::Pending };
-            drop(attempts.swap_remove(index));
-            Poll::Ready(connected)
-        });
-        let connected = if addresses.peek().is_some() {
-            tokio::time::timeout(ADDRESS_HEAD_START, ended).await.ok()
-        } else {
-            Some(ended.await)
-        };
-        match connected {
-            Some(Ok(socket)) => return Ok(socket),
-            Some(Err(error)) => failed = error,
-            None => {}
         }
     }
 }
@@ -615,12 +547,6 @@ fn address_defect(address: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::future::pending;
-    use tokio::time::Instant;
-
-    fn addresses(count: u16) -> impl Iterator<Item = SocketAddr> {
-        (1..=count).map(|port| SocketAddr::from(([192, 0, 2, 1], port)))
-    }
 
     #[test]
     fn shared_memory_error_names_missing_feature() {
@@ -645,32 +571,5 @@ mod tests {
         assert_eq!(spins(busy.clone()), expected(short));
         assert_eq!(spins(busy.shared_memory(Connector::new().spin(long))), expected(long));
         assert_eq!(spins(Client::builder()), expected(Duration::ZERO));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn silent_addresses_delay_next_by_head_start() {
-        let started = Instant::now();
-        let connect =
-            |address: SocketAddr| async move { if address.port() < 3 { pending().await } else { Ok(address.port()) } };
-        let connected = tokio::time::timeout(Duration::from_secs(10), connect_to_any(addresses(9), connect)).await;
-        assert_eq!(connected.expect("client should connect to the third address within the timeout").ok(), Some(3));
-        assert_eq!(started.elapsed(), 2 * ADDRESS_HEAD_START);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn failing_addresses_add_no_connect_delay() {
-        let started = Instant::now();
-        let connect = |address: SocketAddr| async move {
-            match address.port() {
-                2 => tokio::time::sleep(4 * ADDRESS_HEAD_START).await,
-                _ => return Err(io::Error::other("no listener")),
-            }
-            Ok(address.port())
-        };
-        assert_eq!(connect_to_any(addresses(4), connect).await.ok(), Some(2));
-        assert_eq!(started.elapsed(), 4 * ADDRESS_HEAD_START);
-        let error = connect_to_any(addresses(1), connect).await.expect_err("address without a listener should fail");
-        assert_eq!(error.to_string(), "no listener");
-        connect_to_any(addresses(0), connect).await.expect_err("empty list of addresses should fail");
     }
 }

@@ -35,7 +35,7 @@ pub use ext::ConnectionExt;
 pub(crate) use lifetime::{Age, AgeLimit, Lifetime};
 pub use task::{AbortHandle, Task};
 
-/// Close reason of a connection after its router has panicked, which is a bug of the router.
+/// Close reason of a connection whose router panicked. A panic is a bug in the router.
 pub(crate) const PANICKED: &str = "the router panicked";
 
 /// Handle of a connection.
@@ -90,7 +90,7 @@ pub(crate) struct ConnectionShared {
     pub(crate) is_at_eof: AtomicBool,
     /// Operation of the packet that the router is handling, or 0. Shown by [`inspect::view`](crate::inspect::view).
     routed: AtomicU16,
-    /// Number of streams opened by the peer that this end still has handles of, including ended streams.
+    /// Number of peer-opened streams that still have handles at this end, including ended streams.
     pub(crate) peer_streams: AtomicU32,
     /// Maximum number of calls that the peer may have in flight.
     calls_max: u32,
@@ -105,7 +105,7 @@ pub(crate) struct ConnectionShared {
     pub(crate) stream_credit: u32,
     /// Runtime that started the server or connected the client. Handlers and tasks are spawned in it.
     pub(crate) runtime: Handle,
-    /// Worker that drives the connection. Empty if the caller's runtime drives it.
+    /// Worker or io_uring thread that drives the connection. Empty if the caller's runtime drives it.
     pub(crate) home: OnceLock<Box<dyn Home>>,
     /// Times at which the connection is drained and closed, if the server limits the age of its connections.
     pub(crate) lifetime: Option<Box<Lifetime>>,
@@ -262,7 +262,7 @@ impl Connection {
         spawned.unwrap_or_default()
     }
 
-    /// Sets the worker that drives the connection.
+    /// Sets the worker or io_uring thread that drives the connection.
     pub(crate) fn set_home(&self, home: Box<dyn Home>) {
         let _ = self.0.home.set(home);
     }
@@ -296,14 +296,14 @@ impl Connection {
 
     /// Requests a hand-off. If the peer accepts, returns the transport, which may then carry any other protocol.
     ///
-    /// Nothing is sent after the request: other handles wait, and no PINGs are exchanged. If the peer accepts, the
-    /// connection ends with [`CloseReason::HandedOff`](crate::CloseReason::HandedOff) for all its handles. The new
-    /// protocol may let the peer send first. Bytes that were already received are returned by the first reads from the
-    /// transport. If the peer refuses, the connection continues as before.
+    /// Nothing is sent after the request: senders on other handles wait, and no PINGs are exchanged. If the peer
+    /// accepts, the connection ends with [`CloseReason::HandedOff`](crate::CloseReason::HandedOff) for all its handles.
+    /// The new protocol may let the peer send first. Bytes that were already received are returned by the first reads
+    /// from the transport. If the peer refuses, the connection continues as before.
     ///
-    /// A hand-off requires that this end has dialled the connection, that the peer is native, that no stream is open,
-    /// and that no task is running. Other work in progress can be checked by
-    /// [`hand_off_if`](crate::rpc::ConnectionExt::hand_off_if). If there is no reply within 30 s
+    /// A hand-off requires that this end has dialled the connection, that the peer supports the [protocol
+    /// extension](PeerKind), that no stream is open, and that no task is running. Other work in progress can be checked
+    /// by [`hand_off_if`](crate::rpc::ConnectionExt::hand_off_if). If there is no reply within 30 s
     /// ([`hand_off_timeout`](crate::Config::hand_off_timeout)), the connection is closed.
     ///
     /// # Errors
@@ -323,9 +323,10 @@ impl Connection {
     /// Detaches the transport without notifying the peer. Both ends must have agreed on this beforehand. Corresponds to
     /// `RawTransport()` of Go peers.
     ///
-    /// Packets that handles have sent are written before this. A partially received packet is completed and routed.
-    /// Other bytes that were received but not routed are returned by the first reads from the transport. The connection
-    /// then ends with [`CloseReason::HandedOff`](crate::CloseReason::HandedOff) for all its handles.
+    /// Packets that handles have sent are written before the transport is detached. A partially received packet is
+    /// completed and routed. Other bytes that were received but not routed are returned by the first reads from the
+    /// transport. The connection then ends with [`CloseReason::HandedOff`](crate::CloseReason::HandedOff) for all its
+    /// handles.
     ///
     /// This end cannot know where the packets of the peer end, or whether a PING of the peer is in flight. The peer
     /// should therefore not send anything until this end permits it by sending a byte on the transport. A router that

@@ -66,7 +66,8 @@ pub struct ConnectionView {
     pub stream_count: usize,
     /// The first [`STREAMS_SHOWN`] open streams of the connection.
     pub streams: Vec<StreamView>,
-    /// Approximate number of bytes waiting to be written. The driver reports only large backlogs to handles.
+    /// Approximate number of bytes waiting to be written. Not exact, because the driver reports only large backlogs to
+    /// handles.
     pub queued: usize,
     /// Memory charged to the connection in bytes, as part of the server's [memory](crate::ServerBuilder::memory_max).
     pub memory: usize,

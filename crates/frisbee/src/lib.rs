@@ -85,6 +85,11 @@ pub use account::{ConnectionCharge, MemoryBudget, MemoryCharge, MemoryWaiter, St
 pub use adapter::AdapterContext;
 pub use adapter::peers::AdapterPeers;
 pub use bytes;
+#[doc(hidden)] // For other crates of the project that open sockets.
+pub use client::connect_tcp;
+#[cfg(unix)]
+#[doc(hidden)]
+pub use client::connect_unix;
 pub use client::{Client, ClientBuilder, ClientSettings};
 pub use connection::attachments::Attachments;
 pub use connection::hand_off::HandOffRequest;

@@ -13,8 +13,8 @@ const SLOTS: usize = 256;
 /// Minimum interval between two logged events in the same slot.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// Limits log events to one per second and slot. The key of an event determines the slot, by a hash with a random seed
-/// that peers do not know.
+/// Rate limiter that permits one log event per second and slot. The slot is a hash of the event's key, with a random
+/// seed that peers do not know.
 #[derive(Default)]
 pub struct LogLimit {
     /// Rate-limit slots, allocated at the first event.
@@ -29,8 +29,8 @@ struct LogSlot {
 }
 
 impl LogLimit {
-    /// Returns whether an event with this key, such as a peer and a reason, may be logged now. `Some` contains the
-    /// number of events suppressed since the last logged one. `None` means that the event must not be logged.
+    /// Returns the number of events suppressed since the last logged one if an event with this key, such as a peer and
+    /// a reason, may be logged now. Returns `None` if it must not be logged.
     pub fn may_log(&self, subject: impl Hash, now: Instant) -> Option<u64> {
         let index = self.seed.hash_one(subject) as usize % SLOTS;
         let mut slots = self.slots.lock();
@@ -39,7 +39,7 @@ impl LogLimit {
     }
 }
 
-/// Limits the log events of a call site to one per second. For a static variable next to the call site.
+/// Rate limiter that permits one log event per second. Meant for a static variable next to a call site.
 #[derive(Default)]
 pub struct LineLimit(Mutex<LogSlot>);
 
@@ -49,8 +49,8 @@ impl LineLimit {
         Self(Mutex::new(LogSlot { last: None, unsaid: 0 }))
     }
 
-    /// Returns whether the event may be logged now. `Some` contains the number of events suppressed since the last
-    /// logged one. `None` means that the event must not be logged.
+    /// Returns the number of events suppressed since the last logged one if the event may be logged now. Returns `None`
+    /// if it must not be logged.
     pub fn may_say(&self, now: Instant) -> Option<u64> {
         self.0.lock().may_say(now)
     }

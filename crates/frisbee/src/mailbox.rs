@@ -597,7 +597,8 @@ impl MailboxState {
         self.outbox.len().saturating_add(self.backlog as usize)
     }
 
-    /// Returns whether the backlog has reached the configured limit `usual`, or a lower limit while memory is scarce.
+    /// Returns whether senders must wait: the backlog has reached the configured limit `usual`, or a lower limit while
+    /// memory is scarce, or a hand-off request of this end is pending.
     pub(crate) fn is_full(&self, usual: usize) -> bool {
         let is_full = self.outbox.len().saturating_add(self.backlog as usize) >= self.output.limit(usual);
         is_full || self.hand_off_state == HandOffState::Requested

@@ -1,9 +1,9 @@
 //! Returns free memory of the GNU C library's allocator to the operating system.
 //!
-//! This call is the only unsafe code in the crate. There is no safe interface for it.
+//! `malloc_trim` has no safe binding.
 #![allow(unsafe_code)]
 
-/// Returns free pages of the allocator to the operating system. Returns whether any pages were returned.
+/// Releases free pages of the allocator to the operating system. Returns whether any pages were released.
 ///
 /// Without this call, the allocator returns only the free ends of its heaps, so a server keeps most of the memory of a
 /// burst. Each arena is locked while it is searched, which takes some milliseconds per 100 MB. Call this rarely, and

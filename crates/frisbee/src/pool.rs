@@ -1,11 +1,11 @@
 //! Process-wide pool of memory for large bodies.
 //!
-//! The allocator maps allocations of this size and unmaps them when they are freed. The kernel zeroes each new page at
-//! its first use, which costs as much as receiving the body. The pool therefore keeps a small amount of memory for a
-//! short time, for reuse by later bodies.
+//! The allocator maps each allocation of this size separately, and unmaps it when it is freed. The kernel zeroes each
+//! new page at its first use, which costs as much as receiving the body. The pool therefore keeps a small amount of
+//! memory for a short time, for reuse by later bodies.
 //!
-//! A peer cannot exploit the pool. The size of a body's memory depends on the number of bytes received, whether the
-//! memory is new or reused. Memory is returned to the pool only when the last [`Bytes`] that share it are dropped.
+//! A peer cannot exploit the pool. The memory of a body grows with the bytes received, regardless of whether it is new
+//! or reused. Memory is returned to the pool only when the last [`Bytes`] that share it are dropped.
 //!
 //! # Decisions
 //!
@@ -99,8 +99,8 @@ impl BufferPool {
         Some(memory)
     }
 
-    /// Returns a buffer to the pool and evicts old buffers, and those that have been unused for longest if the pool is
-    /// full. The caller must drop the returned buffers.
+    /// Adds a buffer to the pool. Removes the buffers that have been unused for too long and, if the pool is full,
+    /// those that have been unused for longest. Returns the removed buffers, which the caller must drop.
     fn put(&mut self, mut memory: Vec<u8>, now: Instant) -> Vec<Vec<u8>> {
         // A buffer larger than the whole pool would evict all others and then itself.
         if memory.capacity() > self.bytes_max {

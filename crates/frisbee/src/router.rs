@@ -17,7 +17,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Instant;
 
-/// Handles the packets of connections.
+/// Handler of the packets of connections.
 ///
 /// A router serves any number of connections. Its [`Session`](Self::Session) is the state of one connection, and is
 /// dropped when the connection has ended. All methods with a session are called in the task of the connection, one at a
@@ -38,7 +38,7 @@ use std::time::Instant;
 /// ```
 /// use frisbee::{Connection, ConnectionEvent, Outbox, Packet, Routed, Router};
 ///
-/// /// Sends packets back to native peers.
+/// /// Sends packets back to peers that support the protocol extension.
 /// struct Echo;
 ///
 /// impl Router for Echo {
@@ -143,9 +143,10 @@ pub trait Router: Send + Sync + 'static {
         false
     }
 
-    /// Handles a request of a native peer to hand off the connection. The router must keep `request` until it has
-    /// decided. By default, the request is dropped, which tells the peer that hand-offs are not supported. The peer
-    /// sends nothing else until it receives the reply.
+    /// Handles a request of the peer to hand off the connection. The router must keep `request` until it has decided.
+    /// By default, the request is dropped, which tells the peer that hand-offs are not supported. The peer sends
+    /// nothing else until it receives the reply. Only peers that support the [protocol extension](PeerKind) send such
+    /// requests.
     fn hand_off(&self, session: &mut Self::Session, request: HandOffRequest) -> Routed {
         let _ = (session, request);
         Routed::Continue
@@ -187,8 +188,8 @@ pub struct Declaration {
     /// Operations that the router handles. The server uses them to distinguish the first packet of a peer with 8-byte
     /// headers from the bytes of another protocol. Defaults to all operations.
     pub operations: Vec<RangeInclusive<u16>>,
-    /// Operations whose packets, in both directions, are requests and replies. Packets of other calls and streams may
-    /// overtake a long one of them, which is sent in fragments. All other packets of user operations keep their order.
+    /// Operations whose packets are requests and replies. A long packet of these operations is sent in fragments, so
+    /// packets of other calls and streams may overtake it. Packets of all other user operations keep their order.
     /// Defaults to none.
     pub calls: Vec<RangeInclusive<u16>>,
     /// Items to add to the HELLO. Their types range from [`Hello::FIRST_USER_ITEM`] to 127. The items of all routers
@@ -267,8 +268,8 @@ pub enum ConnectionEvent<'a> {
     /// for one to three [`Config::ping_interval`](crate::Config::ping_interval)s. There may still be open streams, and
     /// outgoing requests without a reply.
     Idle,
-    /// A native peer is going away. It accepts no new calls or streams. It closes the connection once nothing is in
-    /// progress and this end has confirmed the announcement.
+    /// The peer is going away: it accepts no new calls or streams. It closes the connection once nothing is in progress
+    /// and this end has confirmed the announcement. Only peers that support the protocol extension announce this.
     GoingAway,
     /// The connection is about to close because it is idle. To keep it open, set `is_busy`, for example while an
     /// outgoing request waits for its reply. The connection itself already accounts for running handlers and open
@@ -278,8 +279,9 @@ pub enum ConnectionEvent<'a> {
         /// Whether the connection must stay open, because the router has work in progress.
         is_busy: bool,
     },
-    /// A native peer has sent a packet about the layouts of its services: [`extension::ASK`](crate::extension::ASK),
-    /// [`LAYOUT`](crate::extension::LAYOUT) or [`CALLS`](crate::extension::CALLS).
+    /// The peer has sent a packet of the protocol extension that requests or describes a type layout
+    /// ([`ASK`](crate::extension::ASK), [`LAYOUT`](crate::extension::LAYOUT)) or announces a service that it will call
+    /// ([`CALLS`](crate::extension::CALLS)).
     Extension {
         /// Kind of the packet.
         id: PacketId,
@@ -340,6 +342,9 @@ pub enum Routed {
     /// poll before the next packet, instead of after some dozens of packets; see
     /// [`Config::turn_max`](crate::Config::turn_max).
     Slow,
+    /// Like [`Slow`](Self::Slow), but the packet is expensive relative to its size. It is charged to the peer like a
+    /// [useless](Self::Discarded) packet with a body of this many bytes.
+    Charged(usize),
     /// The connection is closed after pending packets have been written.
     Close(CloseReason),
     /// After pending packets have been written, the transport is passed to its next owner, with all bytes after this

@@ -100,7 +100,7 @@ impl Listener for TcpSocketListener {
 
     fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Transport, EndpointInfo)>> {
         self.listener.poll_accept(context).map_ok(|(socket, peer)| {
-            // On Linux the socket inherits the option from its listener.
+            // Not needed on Linux, where a socket inherits the option from its listener.
             #[cfg(not(target_os = "linux"))]
             let _ = socket.set_nodelay(true);
             let ends = EndpointInfo { peer: Some(peer), local: socket.local_addr().ok(), ..EndpointInfo::default() };
@@ -252,11 +252,12 @@ settings! {
 
     /// Sets the age at which a connection is drained, varied randomly by up to 10 %. Defaults to no limit.
     ///
-    /// A native client receives GOING_AWAY, as in a [shutdown](Server::serve_with_shutdown). It makes new calls on a
-    /// new connection, and the old one is closed when nothing is in progress. The new connection may reach another
-    /// server through a load balancer, and presents the client's current certificate. [Adapter](Self::adapter)
-    /// connections are notified by [stopping](crate::AdapterContext::stopping). Go clients do not support GOING_AWAY,
-    /// so their connections are closed when idle.
+    /// A client that supports the [protocol extension](crate::PeerKind) receives GOING_AWAY, as in a
+    /// [shutdown](Server::serve_with_shutdown). It makes new calls on a new connection, and the old one is closed when
+    /// nothing is in progress. The new connection may reach another server through a load balancer, and presents the
+    /// client's current certificate. [Adapter](Self::adapter) connections are notified by
+    /// [stopping](crate::AdapterContext::stopping). Go clients do not support GOING_AWAY, so their connections are
+    /// closed when idle.
     ///
     /// ```
     /// use frisbee::Server;
@@ -332,8 +333,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Accepts offers of shared memory from clients on a Unix socket; see [`shm`](crate::shm). Disabled by default.
-    /// Clients with such an offer then connect again without it.
+    /// Accepts offers of shared memory from clients on a Unix socket; see [`shm`](crate::shm). Disabled by default, in
+    /// which case a client with such an offer connects again without it.
     ///
     /// Limits, shutdowns, [`Stats`], credentials and workers apply to these connections as to all others. A [protocol
     /// adapter](Self::adapter) then receives the transport of every connection on the socket as a
@@ -461,7 +462,7 @@ impl ServerBuilder {
     #[cfg(unix)]
     fn sharing(&self) -> io::Result<Option<Sharing>> {
         #[cfg(all(feature = "shm", target_os = "linux"))]
-        // Apply the same rule as `ClientBuilder::offers_memory`.
+        // Announce the busy-poll duration, so that the client does not wake a driver that is busy-polling.
         return self
             .shared_memory
             .clone()

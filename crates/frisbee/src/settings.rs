@@ -159,7 +159,7 @@ impl std::error::Error for SettingError {}
 
 /// Returns an error if a limit or timeout of connections is zero.
 pub(crate) fn check_config(config: &Config) -> Result<(), SettingError> {
-    // One call for each type of settings.
+    // One call for each type of settings, because `check_positive` takes values of a single type.
     SettingError::check_positive(&[
         ("ping_interval", config.ping_interval),
         ("idle_timeout", config.idle_timeout),

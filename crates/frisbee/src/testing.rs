@@ -83,7 +83,7 @@ impl DetachedConnection {
         woken
     }
 
-    /// Returns the close reason if the router or a handle has begun to close the connection.
+    /// Returns the close reason if the router or a handle has requested that the connection be closed.
     pub fn closing(&self) -> Option<CloseReason> {
         match self.0.0.mailbox.lock().order.as_deref() {
             Some(Order::WhenIdle(reason) | Order::Flush(reason) | Order::Now(reason)) => Some(reason.clone()),

@@ -82,7 +82,7 @@ impl Future for Sleep {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let now = Instant::now();
         if now >= self.deadline {
-            // Drop the registration. The timer's task may not have run yet, and would wake this task again.
+            // Drop the registration, because the timer's task may not have run yet, and would wake this task again.
             self.state = State::New;
             return Poll::Ready(());
         }
@@ -199,6 +199,30 @@ mod tests {
         woken
             .expect("second sleep should complete although the first waker panics")
             .expect("task of the second sleep should not panic");
+    }
+
+    /// A waker that owns a sleep, like the waker of a task that sleeps.
+    #[cfg(target_os = "linux")]
+    struct OwningWaker(#[allow(dead_code)] std::sync::Mutex<Pin<Box<Sleep>>>);
+
+    #[cfg(target_os = "linux")]
+    impl Wake for OwningWaker {
+        fn wake(self: Arc<Self>) {}
+    }
+
+    /// Regression test: a replaced waker was dropped under the lock that its own sleep acquires when dropped.
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn replaced_waker_may_drop_another_sleep() {
+        let context = &mut Context::from_waker(std::task::Waker::noop());
+        let [mut moved, mut owned] = [(); 2].map(|()| Box::pin(sleep(Duration::MAX)));
+        assert!(owned.as_mut().poll(context).is_pending());
+        let waker = Arc::new(OwningWaker(std::sync::Mutex::new(owned))).into();
+        assert!(moved.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        drop(waker);
+        assert_eq!(queue::pending_deadlines(), 2);
+        assert!(moved.as_mut().poll(context).is_pending());
+        assert_eq!(queue::pending_deadlines(), 1, "sleep of the replaced waker should be dropped");
     }
 
     #[cfg(target_os = "linux")]

@@ -88,7 +88,7 @@ impl Table {
         Ok((number, reply))
     }
 
-    /// Matches a received packet to a request and passes it to the caller.
+    /// Matches a received packet to a pending request and passes it to the waiting caller. Returns the kind of match.
     pub(super) fn handle_reply(&self, mut packet: Packet) -> ReplyKind {
         let mut state = self.state.lock();
         let Some(entry) = state.entries.remove(&packet.id) else { return ReplyKind::Unmatched };
@@ -163,7 +163,7 @@ impl State {
 
     fn forget_oldest(&mut self) {
         let Some(oldest) = self.abandoned.pop_front() else { return };
-        // The request may have been answered, and its id may belong to a later request.
+        // Check the number, because the request may have been answered, and its id may belong to a later request.
         if self.entries.get(&oldest.id()).is_some_and(|entry| entry.number == oldest) {
             self.entries.remove(&oldest.id());
         }

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 const ASK: Operation = Operation::user(10).expect("operation number should be in the user range");
 const REFUSED: Operation = Operation::user(11).expect("operation number should be in the user range");
 
-/// Packets that the other end of the connection has received.
+/// A packet that the other end of the connection has received.
 enum Got {
     Packet(Connection, Packet),
     Cancelled(PacketId, Bytes),
@@ -140,7 +140,7 @@ async fn timed_out_request_cancels_and_drops_reply() {
         answer(received).await;
     }
     assert_eq!(started.elapsed(), Duration::from_secs(6));
-    // The reply to this request follows the late ones.
+    // Both late replies precede this one, so they have been counted when it arrives.
     let (replied, ()) =
         tokio::join!(requests.call(&connection, ASK, "!"), async { answer(request(&mut got).await).await });
     replied.expect("call should receive a reply");
@@ -274,8 +274,8 @@ async fn oversized_body_is_refused_without_slot() {
     assert_eq!(requests.in_flight(&connection), 0);
 }
 
-/// Regression: a request body that was too long for the server was sent, so the server closed the connection and all
-/// other requests failed.
+/// Regression test: a request body that was too long for the server was sent, so the server closed the connection and
+/// all other requests failed.
 #[tokio::test]
 async fn body_over_new_server_limit_is_rejected() {
     let config = Config::default().body_max(BODY_MAX_LEAST);
@@ -325,7 +325,7 @@ async fn timed_out_request_wakes_task_unlocked() {
         let (is_late, free, locked) = (is_late.clone(), free.clone(), locked.clone());
         move || {
             if is_late.load(Ordering::SeqCst) {
-                // Another thread inspects the table, and must acquire the lock for this.
+                // Lock the connection on another thread. This succeeds only if the waker is called without this lock.
                 let (looked, look) = std::sync::mpsc::channel();
                 let handle = handle.clone();
                 std::thread::spawn(move || looked.send(handle.is_going_away()));
@@ -344,7 +344,8 @@ async fn timed_out_request_wakes_task_unlocked() {
     assert_eq!([free, locked].map(|count| count.load(Ordering::SeqCst) > 0), [true, false]);
 }
 
-/// Regression: the timer belonged to the caller's runtime and panicked when it was polled after that runtime had ended.
+/// Regression test: the timer belonged to the caller's runtime and panicked when it was polled after that runtime had
+/// ended.
 #[test]
 fn request_outlives_runtime_of_its_caller() {
     let runtime = || tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();

@@ -43,7 +43,7 @@ fn hash_map_order_dependence_is_detected() {
 #[test]
 fn system_time_dependence_is_detected() {
     let failure = failure_of(|world| async move {
-        // A time is used, because two durations may be equal by chance.
+        // Note an instant instead of a duration, because the durations of two runs may be equal by chance.
         let now = Instant::now();
         sleep(Duration::from_secs(1)).await;
         world.note(format!("it is {now:?}"));

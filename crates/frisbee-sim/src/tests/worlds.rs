@@ -278,7 +278,7 @@ fn connection_faults_take_effect() {
     });
 }
 
-/// Regression: the tasks that were reading at the writer's end and writing at the other end were not woken.
+/// Regression test: a cut did not wake tasks that were reading at the writer's end or writing at the other end.
 #[test]
 fn cut_connection_wakes_both_ends() {
     for (seed, is_full) in (0..10).flat_map(|seed| [(seed, false), (seed, true)]) {

@@ -63,7 +63,8 @@ impl CallerKey {
         Self::Address(network(address))
     }
 
-    /// Returns the key of this caller in a map of the current callers.
+    /// Returns the key under which `callers` counts this caller. This is `self`, or the first address of its /48
+    /// network if [`NETWORKS_PER_SITE`] other networks of that site are already counted.
     pub(crate) fn among<T>(self, callers: &BTreeMap<Self, T>) -> Self {
         let Self::Address(IpAddr::V6(network)) = self else { return self };
         let (key, rest) = (|bits| Self::Address(Ipv6Addr::from_bits(bits).into()), u128::MAX >> 48);
@@ -121,7 +122,7 @@ impl fmt::Debug for Caller {
     }
 }
 
-/// Memory of an open connection, charged to the pool of connections until dropped.
+/// Charge for an open connection: its memory and one file descriptor. Released when dropped.
 #[derive(Debug)]
 pub(crate) struct Admission(pub(super) Arc<Caller>);
 
@@ -147,14 +148,15 @@ impl Drop for ConnectionCharge {
     }
 }
 
-/// A pool of limited size, which all callers share.
+/// A limited resource that all callers share: bytes of memory, or file descriptors.
 #[derive(Debug)]
 pub(super) struct Pool {
-    /// Free memory in bytes. The value is negative while the pool is overdrawn, because existing objects are always
+    /// Number of free bytes or descriptors. Negative while the pool is overdrawn, because existing objects are always
     /// charged.
     pub(super) free: AtomicIsize,
     pub(super) total: usize,
-    /// Number of callers that hold a large part of this pool. Two or more large callers reduce every caller's share.
+    /// Number of callers that hold a large part of this pool. If there are two or more, the share of every caller is
+    /// smaller.
     large: AtomicUsize,
 }
 
@@ -202,7 +204,7 @@ impl Pool {
     /// Returns how many more bytes of the pool a caller may take. The caller already holds `held` bytes, and `free`
     /// bytes of the pool are free.
     fn share(&self, held: usize, free: usize) -> usize {
-        // `large` includes this caller if it is large. Only other large callers compete with it.
+        // `large` includes this caller if it is large, so subtract it to count only its competitors.
         let has_rivals = self.large.load(Ordering::Relaxed) > usize::from(self.is_large(held));
         // Taken bytes reduce the free memory: solve held + share <= times * (free - share).
         let share = match has_rivals {
@@ -222,8 +224,8 @@ impl Callers {
 }
 
 impl Budget {
-    /// Admits a connection of this caller, unless the caller's share of descriptors, or of the memory pool of
-    /// connections, is used up.
+    /// Admits a connection of this caller. Returns `None` if the caller's share of the file descriptors, or of the
+    /// memory pool of connections, is used up.
     pub(crate) fn admit(self: &Arc<Self>, key: CallerKey) -> Option<Admission> {
         // Hold the lock from the check until the connection is charged. Otherwise, concurrent accepts could all pass
         // the check and exceed the share.
@@ -302,7 +304,8 @@ impl Account {
     /// connections is used up.
     pub(crate) fn charge_connection(&self, bytes: usize) -> Option<ConnectionCharge> {
         let caller = self.caller.as_ref()?.0.clone();
-        // Hold the lock from the check until the memory is charged, like `Budget::admit`.
+        // Hold the lock from the check until the memory is charged, so that concurrent connections of a caller cannot
+        // exceed its share together.
         let _callers = self.budget().callers.0.lock();
         let connections = &self.budget().connections;
         if !connections.has_room(&caller.fixed, bytes) {

@@ -1,4 +1,5 @@
-//! Memory account of a connection. It retains a few bytes for the next reservation.
+//! Memory account of a connection. The account keeps a small advance reservation, which most reservations are taken
+//! from.
 
 use super::caller::Admission;
 use super::{Budget, Traffic, TrafficCounts, WAITING_COST};
@@ -7,7 +8,8 @@ use crate::sync::AtomicUsize;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Fraction of its used memory (1/8) that a connection reserves in advance. An idle connection thus reserves nothing.
+/// Fraction of its used memory (1/8) that a connection reserves in advance. An idle connection uses no memory and thus
+/// reserves none.
 const CACHED_PART: usize = 8;
 
 /// Maximum size in bytes of a connection's advance reservation, which saves updates of shared counters for small
@@ -50,14 +52,15 @@ impl Account {
         &self.budget
     }
 
-    /// Returns the number of the caller that owns this account, or 0 if the account has no caller.
+    /// Returns a number that identifies the caller of this account (the address of its entry), or 0 if it has no
+    /// caller.
     pub(super) fn caller_number(&self) -> usize {
         self.caller.as_ref().map_or(0, |caller| Arc::as_ptr(&caller.0).addr())
     }
 
     /// Returns the memory in bytes that the connection uses, excluding its advance reservation.
     pub(crate) fn charged(&self) -> usize {
-        // The two counters are not read atomically, so `cached` may briefly exceed `granted`.
+        // `charged` loads the two counters one after the other, so `cached` may briefly exceed `granted`.
         self.granted.load(Ordering::Relaxed).saturating_sub(self.cached.load(Ordering::Relaxed))
     }
 
@@ -177,8 +180,9 @@ impl Account {
             match self.cached.compare_exchange(cached, kept, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => {
                     self.give_back(cached - kept);
-                    // Load with a read-modify-write operation to see the latest value. A concurrent release may have
-                    // reserved too many bytes, based on an old value of `granted`.
+                    // Load with a read-modify-write operation, which returns the latest value. Check that value again,
+                    // because a concurrent release may have based its reservation on an old value of `granted`, and
+                    // thus have reserved too many bytes.
                     cached = self.cached.fetch_add(0, Ordering::AcqRel);
                 }
                 Err(changed) => cached = changed,

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// Target of the log events about connections and limits, for use in log filters.
+/// Log target of failures to accept connections.
 const LISTENER: &str = "frisbee::listener";
 const CONNECTION: &str = "frisbee::connection";
 
@@ -79,7 +79,8 @@ impl LimitCounts {
         self.traffic.get().map_or(0, |counted| counted.sum(what))
     }
 
-    /// Records that a handler or the router of a connection has panicked.
+    /// Records that a handler or the router of a connection has panicked. `connection` is the
+    /// [number](crate::Connection::address_of_shared) that identifies the connection.
     pub(crate) fn note_panic(&self, connection: usize) {
         self.panicked.store(connection, Ordering::Relaxed);
     }
@@ -221,7 +222,8 @@ impl Stats {
 
     /// Returns the number of streams that are open or still referenced by a handle.
     pub fn streams(&self) -> u64 {
-        // Load in this order, because every stream that counts as ended must also count as opened.
+        // Load the number of ended streams first. A stream that opens and ends between the two loads would otherwise
+        // count as ended but not as opened.
         let ended = self.0.counts.traffic(Traffic::StreamsEnded);
         self.streams_opened().saturating_sub(ended)
     }

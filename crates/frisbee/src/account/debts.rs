@@ -1,5 +1,6 @@
-//! Debts of closed connections. The [`AbuseLimiter`](frisbee_core::AbuseLimiter) of a caller's next connection inherits
-//! the debt of its previous ones. Otherwise, a peer could avoid being paused by reconnecting.
+//! Abuse debts of closed connections. A connection's [`AbuseLimiter`](frisbee_core::AbuseLimiter) measures the useless
+//! packets of its peer as a debt, which decreases with time. The next connection of the same caller inherits the unpaid
+//! part. Otherwise, a peer could avoid being paused by reconnecting.
 
 use super::{Account, CallerKey};
 use crate::sync::{AtomicUsize, Mutex};
@@ -16,8 +17,8 @@ const DEBT_MAX: Duration = Duration::from_secs(2);
 /// Debts of closed connections, by caller.
 #[derive(Debug, Default)]
 pub(super) struct Debts {
-    /// Time at which the debt of each caller will be paid. It determines the amount, because debts decrease at a constant
-    /// rate.
+    /// Time at which the debt of each caller will be paid. It determines the amount, because debts decrease at a
+    /// constant rate.
     paid_at: Mutex<BTreeMap<CallerKey, Instant>>,
     /// Number of entries. While it is zero, accepting a connection takes no lock.
     count: AtomicUsize,
@@ -53,7 +54,7 @@ impl Debts {
 }
 
 impl CallerKey {
-    /// Returns whether debts are kept for this caller. Not the case for keys that unrelated peers share, such as
+    /// Returns whether debts are kept for this caller. Returns `false` for keys that unrelated peers share, such as
     /// [`Datagrams`](Self::Datagrams).
     fn keeps_debts(self) -> bool {
         !matches!(self, Self::Datagrams | Self::Unknown)

@@ -7,15 +7,15 @@ use crate::Outbox;
 /// do not update the shared memory counters.
 const STEP: usize = 16 * 1024;
 
-/// Limit of the backlog in bytes for a caller that has used its share of the memory. Requests and senders wait while
-/// the backlog exceeds the limit.
+/// Minimum backlog limit in bytes, which applies to a caller that has used its share of the memory. New requests and
+/// senders wait while the backlog of the connection exceeds the limit.
 const BACKLOG_LEAST: usize = 4 * 1024;
 
-/// Length in bytes of a reply that is sent even if the caller has used its share of the memory. Such a reply takes
-/// about as much memory as its pending handler, which is released at the same time.
+/// Maximum length in bytes of a reply that is sent even if the caller has used its share of the memory. Such a reply
+/// takes about as much memory as its pending handler, which is released at the same time.
 const BODY_LEAST: usize = 1024;
 
-/// Memory charge of a connection's outbox, and the backlog limit derived from the available memory.
+/// Memory charge of a connection's outbox, and the backlog limit while memory is short.
 #[derive(Debug)]
 pub(crate) struct Output {
     /// Memory charged for the outbox, counted in steps of [`STEP`] bytes.
@@ -51,7 +51,7 @@ impl Output {
     /// Updates the backlog limit of the outbox from the available memory. Call before packets are added to the outbox.
     #[inline]
     pub(crate) fn update_charge(&mut self, outbox: &mut Outbox, account: &Account) {
-        // If `room` is not `ENOUGH`, a limit from an earlier shortage is still set. `narrow` then removes it.
+        // If `room` is not `ENOUGH`, a limit from an earlier shortage is still set. In that case, `narrow` removes it.
         if account.is_short() || self.room != ENOUGH {
             self.narrow(outbox, account);
         }
@@ -70,8 +70,8 @@ impl Output {
     /// Adjusts the memory charge to the current size of the outbox.
     #[inline]
     pub(crate) fn charge(&mut self, outbox: &Outbox, account: &Account) {
-        // If the outbox has shrunk, the subtraction wraps around to a value above `STEP`, so the charge is reduced as
-        // well.
+        // If the outbox has shrunk, the subtraction wraps around to a value far above `STEP`, so the charge is reduced
+        // too.
         if outbox.memory().wrapping_sub(self.charged()) >= STEP {
             self.charge_steps(outbox, account);
         }

@@ -1,4 +1,4 @@
-//! Public interface for reserving memory, for routers.
+//! Reservations of a server's memory by routers and handlers.
 
 use super::{Account, Budget};
 use crate::debug::opaque_debug;
@@ -8,8 +8,8 @@ use std::sync::Arc;
 /// The memory budget of a server, or of a client connection; see
 /// [`ConnectionExt::memory_budget`](crate::rpc::ConnectionExt::memory_budget).
 ///
-/// Routers that queue data for many connections use it to limit their queues, and to charge data that several
-/// connections share only once.
+/// Routers that queue data for many connections use it to limit their queues. Data that several connections share can
+/// be charged once.
 ///
 /// ```
 /// use bytes::Bytes;

@@ -165,7 +165,7 @@ fn new_caller_finds_room_after_greedy_ones() {
         hogs.iter().for_each(|hog| _ = fill(hog, 1024));
         let room = of(&budget, 255).room() / 1024;
         assert!((least..most).contains(&room), "caller has {room} KiB after {greedy} greedy ones");
-        // Many connections of the greedy callers have little effect.
+        // Many more connections of the greedy callers should hardly reduce the memory left for a new caller.
         let more: Vec<_> = (0..greedy).cycle().take(5000).map(|last| of(&budget, last)).collect();
         more.iter().for_each(|account| _ = fill(account, 1024));
         let room = of(&budget, 255).room() / 1024;
@@ -268,8 +268,8 @@ fn released_memory_wakes_one_waiter_per_caller() {
     assert_eq!(budget.charged(), 0);
 }
 
-/// Regression test: a release checked at most 16 waiting callers. If none of them had room, no waiting task of the caller
-/// that had released the memory was woken.
+/// Regression test: a release checked at most 16 waiting callers. If none of them had room, no waiting task of the
+/// caller that had released the memory was woken.
 #[test]
 fn released_memory_wakes_own_caller_behind_others() {
     let budget = budget(64 * MIB);

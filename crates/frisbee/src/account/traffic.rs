@@ -1,5 +1,5 @@
-//! Byte and stream counters of a server. Every driver updates them on each poll. They are sharded, so that threads
-//! rarely write to the same cache line. Reading a counter sums its shards.
+//! Byte and stream counters of a server. Every driver updates them on each poll, so they are sharded to keep threads
+//! from writing to the same cache line. Reading a counter sums its shards.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ pub(crate) enum Traffic {
     Written,
     /// Number of streams opened by either end.
     StreamsOpened,
-    /// Number of streams that have ended and have no handles.
+    /// Number of streams that have ended and whose handles have all been dropped.
     StreamsEnded,
 }
 

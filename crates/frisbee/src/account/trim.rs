@@ -23,15 +23,16 @@ const MANY: usize = 4096;
 /// again.
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// Decides when freed memory is returned to the operating system: after usage has dropped far below its peak, or after
-/// many connections have become idle.
+/// State that decides when freed memory is returned to the operating system: after usage has dropped far below its
+/// peak, or after many connections have become idle.
 #[derive(Debug)]
 pub(super) struct Trim {
-    /// Minimum amount of free memory in bytes since freed memory was last returned to the operating system.
+    /// Lowest amount of free memory in bytes that was recorded since freed memory was last returned to the operating
+    /// system.
     least_left: AtomicIsize,
     /// Number of connections that have become idle since freed memory was last returned to the operating system.
     idle: AtomicUsize,
-    /// Whether a task is scheduled that returns freed memory to the operating system.
+    /// Whether a task is pending that will return freed memory to the operating system.
     is_due: AtomicBool,
 }
 
@@ -40,7 +41,8 @@ impl Trim {
         Self { least_left: AtomicIsize::new(left), idle: AtomicUsize::new(0), is_due: AtomicBool::new(false) }
     }
 
-    /// Records the current amount of free memory in bytes. Concurrent calls may overwrite each other's values.
+    /// Records the current amount of free memory in bytes. Concurrent calls may lose an update, which is acceptable,
+    /// because the value is only used as a heuristic.
     #[inline]
     pub(super) fn record(&self, left: isize) {
         if left < self.least_left.load(Ordering::Relaxed) {
@@ -58,13 +60,13 @@ impl Budget {
     /// Returns freed memory to the operating system if usage has dropped far enough. Called when connections become
     /// idle or end.
     pub(crate) fn trim(self: &Arc<Self>, runtime: &Handle) {
-        // The swap ensures that only a single task is scheduled.
+        // The swap ensures that at most one task is pending.
         if self.is_worth_trimming() && !self.trim.is_due.swap(true, Ordering::Relaxed) {
             let budget = self.clone();
             let trimming: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
-                // Wait, because usage may drop further, so that more memory can be returned.
+                // Wait first, because usage may drop further, in which case more memory can be returned.
                 tokio::time::sleep(SETTLED).await;
-                // Reset `is_due` first, so that a further drop of usage schedules another task.
+                // Reset `is_due` before checking again, so that a later drop of usage schedules another task.
                 budget.trim.is_due.store(false, Ordering::Relaxed);
                 if budget.is_worth_trimming() {
                     budget.trim.least_left.store(budget.available(), Ordering::Relaxed);

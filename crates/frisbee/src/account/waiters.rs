@@ -1,5 +1,5 @@
-//! Tasks that wait for memory. Only producers of stream items wait, until memory for the next item is available. Other
-//! reservations succeed or fail immediately.
+//! Tasks that wait for memory. Only producers of stream items wait until memory for the next item is available. All
+//! other reservations succeed or fail immediately.
 
 use super::{Account, Budget, MemoryCharge};
 use crate::debug::opaque_debug;
@@ -9,8 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
-/// Maximum number of callers to check for waiting tasks when memory is released. Limits the cost of a release while
-/// tasks of many callers wait.
+/// Maximum number of callers whose waiting tasks are checked when memory is released. It bounds the cost of a release.
 const CALLERS_AT_ONCE: usize = 16;
 
 /// Tasks of a server that are waiting for memory.
@@ -27,7 +26,7 @@ struct WaiterQueue {
     tasks: BTreeMap<(usize, u64), WaitingTask>,
     /// Number of the task that joined the queue last.
     last: u64,
-    /// Caller at which the last round-robin selection of waiting tasks stopped. The next selection continues after it.
+    /// Last caller number checked by the round-robin selection. The next selection continues after it.
     turn: usize,
 }
 
@@ -51,8 +50,8 @@ impl WaiterQueue {
     fn take_ready(&mut self, own: usize) -> Vec<Waker> {
         let (mut woken, mut from, start) = (Vec::new(), self.turn.saturating_add(1), self.turn);
         let mut has_wrapped = false;
-        // Always check the releasing caller, which the limit below could leave out. It may be the only one with room,
-        // because it now holds less.
+        // Check the releasing caller separately, because the round-robin limit below could leave it out. It may be the
+        // only caller with room, because it now holds less.
         let next = self.tasks.range((own, 0)..=(own, u64::MAX)).next();
         if let Some(key) = next.filter(|(_, task)| task.account.has_room(task.bytes)).map(|(key, _)| *key) {
             woken.extend(self.tasks.remove(&key).map(|task| task.waker));
@@ -82,7 +81,7 @@ impl WaiterQueue {
 
 impl Budget {
     /// Wakes waiting tasks of callers that may take memory now, at most one task per caller. A woken task wakes the
-    /// next task of its caller after it has taken its memory. `own` is the number of the caller that has released memory
+    /// next task of its caller once it has taken its memory. `own` is the number of the caller that has released memory
     /// or left the queue, or 0 if there is none.
     #[inline]
     pub(super) fn wake_waiters(&self, own: usize) {
@@ -172,7 +171,7 @@ impl MemoryWaiter {
         budget.waiters.count.store(queue.tasks.len(), Ordering::Relaxed);
         drop(queue);
         drop(task);
-        // Wake another waiter, because this task may have consumed a wake-up meant for the next one.
+        // Wake another waiter. Only one task of a caller is woken at a time, so a woken task must pass the wake-up on.
         budget.wake_waiters(place.0);
     }
 }

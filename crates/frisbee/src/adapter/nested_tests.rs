@@ -56,7 +56,9 @@ async fn listen(builder: ServerBuilder) -> (SocketAddr, Stats) {
 
 #[tokio::test]
 async fn frames_within_gateway_connection_are_counted_once() {
-    for workers in [Workers::PerCore, Workers::Caller] {
+    // With the crate tokio-uring, skip `Workers::PerCore`, because its rings cannot pass a socket to an adapter.
+    let all = [Workers::Caller, Workers::PerCore].into_iter().take(if cfg!(feature = "tokio-uring") { 1 } else { 2 });
+    for workers in all {
         let (address, stats) = listen(unwrapping().workers(workers)).await;
         let mut socket = TcpStream::connect(address).await.unwrap();
         expect_echo(&mut socket, b"x").await;
@@ -126,7 +128,7 @@ async fn stop_drains_connections_within_gateway_connections() {
     proceeds.send(()).unwrap();
     let mut reply = Vec::new();
     socket.read_to_end(&mut reply).await.unwrap();
-    // On a slow machine, heartbeats arrive first.
+    // Skip heartbeats, which precede the packet on a slow machine.
     let mut rest = &reply[..];
     while let Some(after) = rest.strip_prefix(HEARTBEAT) {
         rest = after;

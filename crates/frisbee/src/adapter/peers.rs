@@ -52,7 +52,7 @@ impl AdapterPeers {
     /// Registers a peer. The router may reject the peer, like a new connection, and the peer's memory is charged to its
     /// address. Returns `None` if the router rejects the peer or the server no longer exists.
     ///
-    /// Not counted as a connection in [`Stats`](crate::Stats).
+    /// The peer is not counted as a connection in [`Stats`](crate::Stats).
     pub fn enter(&self, peer: SocketAddr, local: Option<SocketAddr>) -> Option<AdapterContext> {
         let ends = EndpointInfo { peer: Some(peer), local, is_connectionless: true, ..EndpointInfo::default() };
         let connection = self.0.server.upgrade()?.enter_peer(ends, None)?;

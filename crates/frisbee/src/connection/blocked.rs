@@ -7,15 +7,15 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Delay before a handler that blocks its thread is logged. A panic also blocks the thread while its backtrace is
-/// printed, but is logged separately. The delay gives the panic time to be recorded. Printing can take longer, so the
-/// log text mentions panics as a possible cause. Reliable detection would require a panic hook, which only the
-/// application may install. The delay is shorter than [`PENALTY_MIN`](crate::rpc::PENALTY_MIN), so the event is logged
-/// while calls still run in tasks.
+/// Delay before a blocking handler is logged. A handler that panics also blocks its thread, while the backtrace is
+/// printed. The delay gives [`note_panic`] time to record the panic, which is logged separately. Printing may take even
+/// longer, so the log text mentions panics as a possible cause. Only a panic hook could detect them reliably, and
+/// installing one is up to the application. The delay is shorter than [`PENALTY_MIN`](crate::rpc::PENALTY_MIN), so the
+/// event is logged while calls still run in tasks.
 const LOGGED_AFTER: Duration = Duration::from_millis(700);
 
-/// Records that a handler of a connection has panicked. Must be called before the panic is logged. Printing the
-/// backtrace blocks the thread, and would otherwise be reported as a slow handler.
+/// Records that a handler of a connection has panicked. Call this before logging the panic, because printing the
+/// backtrace blocks the thread and would otherwise be reported as a slow handler.
 pub fn note_panic(connection: &Connection) {
     connection.0.mailbox.account.budget().counts.note_panic(connection.address_of_shared());
 }

@@ -12,18 +12,20 @@ impl Connection {
         self.0.mailbox.order(Order::Flush(CloseReason::Local));
     }
 
-    /// Like [`close`](Self::close), but with a reason. The counterpart of [`Routed::close`](crate::Routed::close) for
-    /// handlers, tasks and [turns](crate::Router::batch_ended). The reason is logged, returned by
-    /// [`closed`](Self::closed), and passed to [`Router::disconnected`](crate::Router::disconnected). Its first 200
-    /// bytes are sent to a native peer, as [`CloseReason::PeerClosed`].
+    /// Like [`close`](Self::close), but with a reason. Handlers, tasks and
+    /// [`Router::batch_ended`](crate::Router::batch_ended) use this where a router's `route` would return
+    /// [`Routed::close`](crate::Routed::close). The reason is logged, returned by [`closed`](Self::closed), and passed
+    /// to [`Router::disconnected`](crate::Router::disconnected). A peer that supports the [protocol
+    /// extension](crate::PeerKind) receives the first 200 bytes as [`CloseReason::PeerClosed`].
     pub fn close_for(&self, reason: impl Into<String>) {
         self.0.mailbox.order(Order::Flush(CloseReason::Router(reason.into().into())));
     }
 
     /// Closes the connection as soon as it is idle: it has no tasks, streams or pending output, and its router is not
-    /// [busy](crate::ConnectionEvent::Closing). A server announces this to a native peer, which then closes the
-    /// connection or confirms. If the client has not sent anything yet, the server waits for its first packet, which
-    /// may be in flight, until the [timeout](crate::ServerBuilder::first_header_timeout).
+    /// [busy](crate::ConnectionEvent::Closing). A server first announces this to a peer that supports the [protocol
+    /// extension](crate::PeerKind), which then closes the connection or confirms. If the client has not sent anything
+    /// yet, its first packet may be in flight, so the server waits for it until the
+    /// [timeout](crate::ServerBuilder::first_header_timeout).
     pub fn close_when_idle(&self) {
         self.0.mailbox.order(Order::WhenIdle(CloseReason::Shutdown));
     }
@@ -44,15 +46,15 @@ impl Connection {
         self.0.mailbox.order(Order::Now(CloseReason::Router(reason.into().into())));
     }
 
-    /// Like [`abort`](Self::abort), but also aborts all tasks of the connection. Their runtime is shutting down and
-    /// will not poll them again.
+    /// Like [`abort`](Self::abort), but also aborts all tasks of the connection. Used when their runtime shuts down,
+    /// because it will not poll them again.
     pub(crate) fn abort_with_work(&self) {
         self.abort();
         self.0.work.abort();
     }
 
-    /// Expires the timeout for the client's first header immediately, which evicts the connection. Has no effect if the
-    /// header has already arrived.
+    /// Lets the timeout for the client's first header expire immediately, which closes the connection. Has no effect if
+    /// the header has already arrived.
     pub(crate) fn expire(&self) {
         self.0.mailbox.expire();
     }

@@ -118,9 +118,9 @@ pub trait ConnectionExt: sealed::Sealed {
     }
 
     /// Requests a hand-off like [`hand_off`](Connection::hand_off), if `may` returns `Some`. `may` runs under the lock
-    /// of the connection, so no packet can be sent between this check and the request. The returned guard is kept until
-    /// the request has been answered, even if the caller no longer waits, and is dropped before the caller receives the
-    /// answer.
+    /// of the connection, so no packet can be sent between this check and the request. The value that `may` returns
+    /// serves as a guard: it is kept until the peer has replied, even if the caller no longer waits, and is dropped
+    /// before the caller receives the reply.
     ///
     /// # Errors
     /// Same as [`hand_off`](Connection::hand_off), and [`HandOffError::Busy`] if `may` returns `None`.

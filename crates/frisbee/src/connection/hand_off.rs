@@ -1,4 +1,4 @@
-//! Hand-off requests and replies on connection handles.
+//! Hand-off of a connection by its handles: requests to the peer, and replies to the peer's requests.
 
 use crate::account::{MemoryCharge, body_memory};
 use crate::connection::Connection;
@@ -60,9 +60,9 @@ impl HandOffRequest {
         poll_fn(|context| self.connection.0.mailbox.poll_abandoned(context, &mut watch)).await;
     }
 
-    /// Accepts the request. The transport is detached as soon as the reply has been written, so that bytes written to
-    /// it directly follow the reply. If the peer has [cancelled](Self::cancelled) the request, or this end has opened a
-    /// stream in the meantime, acts like [`busy`](Self::busy) instead.
+    /// Accepts the request and passes the transport to `take_over`. The transport is detached as soon as `reply` has
+    /// been written, so bytes written to it directly follow the reply. If the peer has [cancelled](Self::cancelled) the
+    /// request, or this end has opened a stream in the meantime, acts like [`busy`](Self::busy) instead.
     pub fn accept(mut self, reply: impl Into<Bytes>, take_over: HandOffTarget) {
         self.decide(HandOffAnswer::Accepted, reply.into(), Some(take_over));
     }
@@ -187,7 +187,7 @@ pub(crate) async fn request<K: Send + 'static>(
 pub(crate) async fn leave(connection: &Connection) -> Result<RawTransport, HandOffError> {
     let transport = begin(connection, |_| {
         let (takes, transport) = oneshot::channel();
-        // If the caller was dropped, this closes the transport.
+        // If the caller no longer waits, sending fails, and dropping `raw` closes the transport.
         Ok((HandOffStep::Leave(HandOffTarget::at_once(|raw| drop(takes.send(raw)))), transport))
     })?;
     transport.await.map_err(|_| HandOffError::Closed(why(connection)))

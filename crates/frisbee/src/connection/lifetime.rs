@@ -42,7 +42,7 @@ pub(crate) struct Lifetime {
     pub(crate) abort_at: Option<Instant>,
 }
 
-/// Stage of a connection's [`Lifetime`]: not yet limited, draining, or aborted.
+/// Stage of a connection's [`Lifetime`]: below its maximum age, draining, or past the grace period.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Age {
     Young,

@@ -31,9 +31,10 @@ pub(crate) const RESOURCE_EXHAUSTED: u32 = 8;
 
 /// A stream of messages in both directions.
 ///
-/// Messages are received whole and in order. Between native peers, each direction [ends](Stream::end) separately, and
-/// the stream is over when both have ended. With a Go peer, either peer can close the stream, which ends both
-/// directions. A sender must wait if the receiver does not read: by default, at most 256 KiB are in flight.
+/// Messages are received whole and in order. If both peers support the [protocol extension](PeerKind), each direction
+/// [ends](Stream::end) separately, and the stream is over when both have ended. With a Go peer, either peer can close
+/// the stream, which ends both directions. A sender must wait if the receiver does not read: by default, at most 256
+/// KiB are in flight.
 ///
 /// Dropping the stream, or both of its halves, closes it. The peer can still read messages that it has already
 /// received.
@@ -331,8 +332,8 @@ impl StreamSender {
     }
 
     /// Ends the sending direction with TRAILERS, a packet of metadata and a status. TRAILERS require neither credit nor
-    /// space in the outbox. `items` is called with the maximum length: 64 KiB, or less if memory is short. Longer items
-    /// are omitted.
+    /// space in the outbox. `items` receives the maximum length of the metadata in bytes, which is 64 KiB, or less if
+    /// memory is short, and returns the encoded metadata. Longer metadata is omitted.
     pub fn end_with(&self, items: impl FnOnce(usize) -> Vec<u8>) {
         self.0.change(StreamState::end, |id, _, outbox| {
             if outbox.push_stream_items(extension::TRAILERS, id, items).is_err() {
@@ -428,9 +429,9 @@ impl StreamReceiver {
         self.0.poll_recv_with(&mut self.1, context, read)
     }
 
-    /// Returns the next message if it is shorter than 128 bytes and needs no further processing. This is the fast path
-    /// for streams of many short messages. Consume the message with [`skip_short`](Self::skip_short). If this returns
-    /// `None`, use [`poll_recv_with`](Self::poll_recv_with).
+    /// Returns the next message if it is shorter than 128 bytes and the task need not yield to others first. This is
+    /// the fast path for streams of many short messages. Consume the message with [`skip_short`](Self::skip_short). If
+    /// this returns `None`, use [`poll_recv_with`](Self::poll_recv_with).
     #[inline(always)]
     pub fn peek_short(&self) -> Option<&[u8]> {
         self.1.inbox.peek_short()
@@ -482,8 +483,9 @@ impl StreamReceiver {
         self.0.leave();
     }
 
-    /// Removes the wakers of the tasks that wait for the end of the stream in [`StreamWaiter::poll_closed`], and
-    /// returns them. For passing the receiver to such a task, which the caller must then wake.
+    /// Removes and returns the wakers of the tasks that wait for the end of the stream in
+    /// [`StreamWaiter::poll_closed`]. The caller must wake them, for example after it has passed the receiver to one of
+    /// these tasks.
     pub fn take_waiters(&self) -> Vec<Waker> {
         self.0.shared.take_watchers()
     }

@@ -74,7 +74,7 @@ impl Task {
     /// [`calls_max`](crate::rpc::ConnectionExt::calls_max) calls and may make its next call as soon as it receives the
     /// reply. The task should then complete, because the next call in its slot must wait for this.
     ///
-    /// If `write` panics, the connection is closed, because the peer would wait for the reply.
+    /// If `write` panics, the connection is closed. Otherwise, the peer would wait for a reply that never arrives.
     ///
     /// # Errors
     /// If the connection has ended.

@@ -26,7 +26,7 @@ pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
 
 /// Callback that receives the output of a future that did not complete in its first poll.
 pub trait Continuation<T>: Send {
-    /// Called with the output of the future, or with the payload of its panic.
+    /// Receives the output of the future, or the payload of its panic.
     fn then(self, worked: UnwindResult<T>);
 }
 

@@ -86,8 +86,8 @@ impl InlinePermission {
     #[cold]
     fn is_regained(&self, now: Instant) -> bool {
         let is_over = self.penalty.lock().is_over(now);
-        // This store may overwrite a concurrent `lose`. The permission is then kept until the next handler blocks its
-        // thread.
+        // This store may undo a concurrent `lose`. That is harmless, because the next handler that blocks its thread
+        // revokes the permission again.
         if is_over {
             self.is_lost.store(false, Ordering::Relaxed);
         }

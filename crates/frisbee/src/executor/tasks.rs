@@ -45,7 +45,7 @@ pub enum Placement {
     Runtime,
 }
 
-/// Determines where and when handlers are polled.
+/// Policy that determines where and when handlers are polled.
 ///
 /// In each case, the tasks, timers and sockets that handlers create belong to the runtime that started the server or
 /// connected the client.

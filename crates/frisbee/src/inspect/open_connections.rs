@@ -26,7 +26,8 @@ const FIRST_WORD: Duration = Duration::from_secs(1);
 pub(crate) struct OpenConnections {
     inner: Mutex<Connections>,
     changed: Notify,
-    /// Phase of the server's lifetime. Adapter connections observe it, because their handles are already closed.
+    /// Phase of the server's lifetime. Adapter connections watch it, because their handles are already closed and
+    /// cannot pass on a request to close.
     phase: watch::Sender<ServerPhase>,
     /// Workers that drive the connections, if the server has its own threads.
     pub(crate) workers: OnceLock<Vec<WorkerWatch>>,

@@ -1,4 +1,4 @@
-//! Deferred packets, which are routed once the outbox has space for their replies.
+//! Received packets that are routed only when the outbox has space for their replies.
 
 use crate::account::{Account, READ_BUFFER};
 use crate::{Operation, Packet, PacketId};
@@ -23,7 +23,8 @@ pub(crate) struct DeferredPacket {
 struct Queue {
     /// Deferred packets, oldest first, each with the memory charged for it in bytes.
     packets: VecDeque<(DeferredPacket, usize)>,
-    /// Number of packets at the front that [`Deferred::find`] has examined without finding a short request.
+    /// Number of packets at the front that [`Deferred::find`] has examined without finding a request with a short
+    /// reply.
     examined: usize,
     /// Total memory charged for the deferred packets in bytes.
     charged: usize,
@@ -32,7 +33,7 @@ struct Queue {
     streams: Vec<PacketId>,
     /// Whether all further packets must be deferred.
     stops: bool,
-    /// Number of bytes that packets routed without deferral have added to the backlog.
+    /// Number of bytes added to the backlog by packets that were routed while others were deferred.
     added: usize,
 }
 
@@ -63,10 +64,10 @@ impl Deferred {
         queue.as_mut()?.remove(index, account)
     }
 
-    /// Returns the index of the oldest request with an operation that satisfies `is_short`, if packets may be
-    /// reordered.
+    /// Returns the index of the oldest request of an operation with short replies, as determined by `is_short`. Returns
+    /// `None` if there is none or packets must not be reordered.
     ///
-    /// Examines each request once, so it does not find requests of an operation that has become short since.
+    /// Examines each request only once, so it misses requests of an operation whose replies have become short since.
     pub(crate) fn find(&self, is_short: impl Fn(Operation) -> bool) -> Option<usize> {
         let mut queue = self.0.lock();
         let queue = queue.as_mut().filter(|queue| !queue.stops)?;
@@ -112,12 +113,12 @@ impl Deferred {
         self.0.lock().as_ref().is_some_and(|queue| queue.streams.binary_search(&id).is_ok())
     }
 
-    /// Adds `count` bytes to the backlog on behalf of a packet that was routed without deferral.
+    /// Counts towards the limit `count` bytes of output that a packet has added while others were deferred.
     pub(crate) fn add(&self, count: usize) {
         self.0.lock().get_or_insert_default().added += count;
     }
 
-    /// Returns whether no packets are deferred at present.
+    /// Returns whether no packets are deferred.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.lock().as_ref().is_none_or(|queue| queue.packets.is_empty())
     }
@@ -256,7 +257,8 @@ mod tests {
             assert_eq!(deferred.0.lock().as_ref().map(|queue| queue.packets.len()), Some(left));
         }
         assert_eq!((find(), calls.get()), (None, 102));
-        // Requests that were examined leave from the front and by cancellation. A later one is short.
+        // Remove examined requests from the front and by cancellation, then add a request with a short reply. Only the
+        // new request is examined.
         assert_eq!(deferred.remove(0, &account).map(|entry| entry.packet.id.0), Some(0));
         assert!(deferred.cancel(PacketId(5), Operation::FIRST_USER, &account));
         push(200, 11);

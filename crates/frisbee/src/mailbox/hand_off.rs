@@ -1,4 +1,4 @@
-//! Steps of a hand-off that handles request from the driver, and the new owner of a transport.
+//! The steps of a hand-off that the driver performs on behalf of a handle, and the new owner of the transport.
 
 use crate::debug::opaque_debug;
 use crate::executor::tasks::Job;

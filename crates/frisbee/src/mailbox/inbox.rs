@@ -1,13 +1,12 @@
-//! Unread messages of a stream: some in the queue, and some that the reader has already taken from the queue.
-//!
-//! The reader takes all queued messages at once, so that the lock is acquired only once for many messages.
+//! Queue of a stream's unread messages. The stream and its reader have one queue each. When the reader's queue is
+//! empty, the two are swapped, so that the reader locks the stream only once for many messages.
 
 use bytes::Bytes;
 use frisbee_core::{Batch, tlv};
 use std::collections::VecDeque;
 
-/// Message size in bytes below which messages are copied out of the read buffer. A slice of a few bytes would keep a
-/// whole buffer of 64 KiB in memory.
+/// Message size in bytes below which messages are copied out of the read buffer. A slice of a few bytes would keep the
+/// whole buffer in memory.
 pub(crate) const COPY_BELOW: usize = 16 * 1024;
 
 /// Maximum capacity in bytes that an empty inbox keeps for later messages.

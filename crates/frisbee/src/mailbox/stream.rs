@@ -150,7 +150,7 @@ impl ReadBatch {
         self.cost >= self.look_at
     }
 
-    /// Like [`count`](Self::count), but also for a message that has its own allocation.
+    /// Like [`count`](Self::count), but also for a long message, whose memory charge exceeds its flow-control cost.
     pub(crate) fn count_any(&mut self, length: usize) -> bool {
         if length >= COPY_BELOW {
             self.surplus += body_memory(length) - length;
@@ -165,7 +165,7 @@ impl ReadBatch {
         let (cost, surplus) = (std::mem::take(&mut self.cost), std::mem::take(&mut self.surplus));
         self.in_a_row = self.in_a_row.saturating_add(cost);
         self.look_at = Window::due(window).min(READ_AT_ONCE.saturating_sub(self.in_a_row));
-        // Pausing makes `peek_short` return `None`. The fast path checks whether the reader must yield only then.
+        // Pause the inbox so that `peek_short` returns `None`. The slow path then checks whether the reader must yield.
         if self.in_a_row >= READ_AT_ONCE {
             self.inbox.pause();
         }
@@ -279,10 +279,10 @@ impl Messages {
         written
     }
 
-    /// Returns the rank of the stream's next turn to send. `latest` is the rank of the connection's latest turn. A
-    /// stream's rank advances by the bytes it has sent since its previous turn. An idle stream gains at most the next
-    /// turn. Bytes sent while no stream had to wait count only as far as they are among the `queued` bytes of the
-    /// connection.
+    /// Returns the rank of the stream's next turn to send. Streams with lower ranks send first. The rank is that of the
+    /// previous turn plus the bytes sent since, but at least `latest`, the rank of the connection's latest turn, so
+    /// that an idle stream cannot save up turns. It is at most `latest` plus `queued`, the backlog of the connection in
+    /// bytes, so that bytes that have already left the backlog do not count.
     pub(crate) fn start_of_turn(&mut self, latest: u64, queued: u64) -> u64 {
         let start = self.turn_offset.wrapping_add(self.bytes.sent).clamp(latest, latest.saturating_add(queued));
         self.turn_offset = start.wrapping_sub(self.bytes.sent);

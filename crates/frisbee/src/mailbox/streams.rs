@@ -52,8 +52,8 @@ impl StreamTable {
 
     /// Adds a stream that this end opens, under an unused id. Returns `None` if the maximum number of streams is open.
     ///
-    /// Ids are unique within the connection. Between native peers, each end uses a separate half of the ids. A Go
-    /// server accepts any id; 0 is skipped because Go clients never use it.
+    /// Ids are unique within the connection. If the peer supports the protocol extension, each end uses its own half of
+    /// the ids. A Go server accepts any id; 0 is skipped because Go clients never use it.
     pub(crate) fn enter(
         &mut self,
         role: Role,

@@ -63,9 +63,6 @@ impl WaitList {
     /// Removes the tasks that may use the available space and returns their wakers: the tasks of the current round that
     /// found no space, or else all waiting tasks, which form the next round. The flag tells whether other tasks remain.
     /// If so, call this again later, because a woken task may never be polled.
-    ///
-    /// Without rounds, tasks that have just received a reply would always be first with their next request, and waiting
-    /// tasks would starve.
     pub(super) fn call_producers(&mut self) -> (Vec<Waker>, bool) {
         let Some(waiters) = &mut self.waiters else { return (Vec::new(), false) };
         let mut later = waiters.producers.split_off(&(waiters.round + 1));

@@ -78,7 +78,7 @@ type Table = BTreeMap<u16, Handler>;
 pub struct Handler(Arc<SharedHandler>);
 
 struct SharedHandler {
-    /// Creates the handler's state for a connection.
+    /// Function that creates the handler's state for a connection.
     start: Box<dyn Fn() -> HandlePacket + Send + Sync>,
     policy: Policy,
     /// Permission to poll the handler inline on the drivers of all connections; see [`Policy::Inline`].

@@ -250,8 +250,10 @@ impl Router for Mounts {
     fn discarded(&self, session: &mut MountsSession, packet: Packet, outbox: &mut Outbox) -> Routed {
         match self.find(packet.operation.number()).and_then(|at| session.get(at)) {
             Some(mounted) => mounted.discarded(packet, outbox),
-            // Do not wait for space, because the packet will be dropped anyway.
-            None => Routed::Continue,
+            None => {
+                session.0.get_or_insert_default().unknown += 1;
+                Routed::Discarded
+            }
         }
     }
 
@@ -476,6 +478,9 @@ mod tests {
             let routed = mounts.route(&mut session, packet, &mut outbox);
             assert_eq!((take_events().as_str(), matches!(routed, Routed::Discarded)), (expected, expected.is_empty()));
         }
+        let unowned = Packet { id: PacketId(1), operation: operation(31), body: Bytes::new() };
+        let routed = mounts.discarded(&mut session, unowned, &mut outbox);
+        assert!(matches!(routed, Routed::Discarded), "packet that no router handles should count as useless");
         for (mut event, name) in [
             (ConnectionEvent::PeerKnown(&PeerKind::Compat), "peer"),
             (ConnectionEvent::GoingAway, "away"),

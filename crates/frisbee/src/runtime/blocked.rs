@@ -1,4 +1,4 @@
-//! Connections and their routers, as the watchdog reports them.
+//! Implements [`Blocked`] for a connection and its router, so that the watchdog can report them.
 
 use crate::connection::blocked::report_later;
 use crate::executor::workers::watchdog::Blocked;
@@ -6,7 +6,7 @@ use crate::{Connection, Operation, Router};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// A connection with its router. The watchdog notifies the router when it has blocked a thread.
+/// A connection with its router, which the watchdog notifies when one of the router's handlers blocks a thread.
 pub(crate) struct DrivenConnection<R> {
     pub(crate) connection: Connection,
     pub(crate) router: Arc<R>,

@@ -77,7 +77,7 @@ pub(crate) struct Engine<R: Router> {
     is_idle_notified: bool,
     /// Stream that received the latest message. Cached because the next message is likely to belong to the same stream.
     last_stream: Option<Arc<StreamShared>>,
-    /// Tracks the ids of the streams that the peer has opened.
+    /// Tracker of the ids of the streams that the peer has opened.
     openings: PeerStreamIds,
     order: Option<Box<Order>>,
     goodbye: GoingAway,
@@ -203,7 +203,7 @@ impl<R: Router> Engine<R> {
         let taken = handle.0.mailbox.take(mailbox_reader, waker, yielded, backlog, |inner| {
             step = inner.hand_off.take();
             *slots_due = inner.grants_due();
-            // Encode the request before appending the outbox, because the packets in it were queued after the request.
+            // Encode the request before `inner.outbox` is appended, because its packets were queued after the request.
             if let Some(step) = &mut step {
                 encoded = hand_off::request(core, step);
             }
@@ -335,7 +335,8 @@ impl<R: Router> Engine<R> {
                     }
                     next => self.stops(next, length, now),
                 };
-                // The decoder buffers no partial packet after a complete one.
+                // If no bytes remain, end the batch. The decoder holds no further packet, because it buffers nothing
+                // after a complete one.
                 if stops || self.unrouted.is_empty() {
                     break;
                 }
@@ -384,6 +385,10 @@ impl<R: Router> Engine<R> {
             Routed::Discarded => {
                 self.core.charge_abuse(length);
                 return false;
+            }
+            Routed::Charged(bytes) => {
+                self.core.charge_abuse(bytes);
+                return self.is_over(now);
             }
             Routed::HandOff(take_over) => self.leave(take_over),
             Routed::Close(reason) => {
@@ -439,7 +444,8 @@ impl<R: Router> Engine<R> {
         self.handle.0.mailbox.lock().outbox.append(self.core.outbox());
     }
 
-    /// Returns whether a call of [`Router::batch_ended`] that the router has requested is due.
+    /// Returns whether all output has been written and the router has requested a call of [`Router::batch_ended`] at
+    /// this point.
     pub(crate) fn wants_batch(&mut self) -> bool {
         self.batch_when_written && !self.messages_are_held && self.core.outbox().is_empty()
     }
@@ -581,8 +587,7 @@ impl<R: Router> Engine<R> {
             }
             Operation::CREDIT | Operation::END => {
                 let stream = self.handle.0.mailbox.lock().streams.get(id).cloned();
-                // Count the packet as useless. It is legitimate, because the peer may not know yet that the stream has
-                // ended.
+                // Count the packet as useless, although the peer may not know yet that the stream has ended.
                 let Some(stream) = stream else { return Routed::Discarded };
                 let understood = match operation {
                     Operation::CREDIT => stream.handle_credit(&body),

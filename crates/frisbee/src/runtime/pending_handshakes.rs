@@ -26,7 +26,7 @@ const PART: usize = 8;
 /// all of them are about to send their first packet. File descriptors and the memory limit bound their number.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Limits the number of a server's pending handshakes: clients that have connected but not sent their first packet.
+/// Limiter of a server's pending handshakes, that is, of clients that have connected but not sent their first packet.
 #[derive(Debug)]
 pub(crate) struct HandshakeLimiter {
     max: usize,

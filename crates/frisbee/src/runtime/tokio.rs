@@ -4,8 +4,9 @@
 //!
 //! * **The driver yields once.** If handles have queued packets, the driver wakes itself and returns before it flushes.
 //!   Other callers woken by the last batch of replies can then add their requests to the same write. The driver uses
-//!   its own waker, because `yield_now` would delay it beyond the batch. A single queued packet is flushed without a
-//!   yield. After a poll that left work, the driver runs only after the next poll of the sockets.
+//!   its own waker, because `yield_now` would delay it beyond the batch. If the last batch was a single packet, the
+//!   driver does not yield, because the packet has woken at most one caller. After a poll that left work, the driver
+//!   runs only after the next poll of the sockets.
 //! * **A body of up to 1 MiB is read and written in one operation.** A longer body is split into pieces of 2 MiB,
 //!   between which other connections run. With small pieces, the bodies of all connections would grow together and
 //!   leave the cache before they are complete.
@@ -275,8 +276,9 @@ where
         self.poll_end(context)
     }
 
-    /// Starts to end the connection. Completes with `false` if nothing remains to be written. Returns `Pending` if
-    /// writing has failed but more can be read.
+    /// Begins to close the connection. `polled` is the result of [`poll_open`](Self::poll_open). Completes with `false`
+    /// if the connection must close immediately, without writing its output. Returns `Pending` if writing has failed
+    /// but more can be read.
     #[cold]
     #[inline(never)]
     fn begin_end(&mut self, polled: Poll<Result<Order, LoopExit>>, context: &mut Context<'_>) -> Poll<bool> {
@@ -443,7 +445,7 @@ where
 
     /// Routes the received packets if the read was `Done`, and calls the router's `batch_ended`. Executed in the
     /// context of the handlers' runtime.
-    #[inline(never)] // Otherwise its addresses would be computed for reads without data too.
+    #[inline(never)] // If inlined, its addresses would also be computed for reads without data.
     fn route(&mut self, read: ReadStep, now: Instant, brought: usize) -> Result<ReadStep, CloseReason> {
         let _entered = self.context.as_ref().map(Handle::enter);
         if read != ReadStep::Done {
@@ -479,7 +481,8 @@ where
             let mut target = body.buffer().limit(room);
             match std::pin::pin!(self.io.read_buf(&mut target)).poll(context)? {
                 Poll::Ready(more @ 1..) => count += more,
-                // The task is woken when more data arrives, and the next read reports the end again.
+                // If this is the first read, return its result. Otherwise ignore it: the task is woken when more data
+                // arrives, and the next read reports the end again.
                 read if count == 0 => return Ok(read.map(|_| Read::Eof)),
                 Poll::Ready(_) | Poll::Pending => break,
             }
@@ -584,8 +587,8 @@ where
             }
             self.handle_timeout(now)?;
             let _ = self.poll_write(context, now)?;
-            // Delay the call by a tick, because a router that requests calls in the past must not monopolize the
-            // thread.
+            // Act again only after a tick. Otherwise, a router that schedules `batch_ended` at a past time would
+            // monopolize the thread.
             least = Some(now + AGAIN);
         }
         Ok(())

@@ -68,8 +68,8 @@ impl ServerBuilder {
     /// Adds a listener for adapter peers without connections, such as a UDP socket. Defaults to none.
     ///
     /// `listen` creates a future that runs on the runtime of the caller while the server serves. The future
-    /// [admits](AdapterPeers::enter) each peer before it serves the peer. After [`stopping`](AdapterPeers::stopping) it
-    /// returns when its work in progress has ended. A shutdown waits for it, up to the
+    /// [admits](AdapterPeers::enter) each peer before it serves the peer. Once [`stopping`](AdapterPeers::stopping)
+    /// completes, it should finish its work in progress and return. A shutdown waits for it, up to the
     /// [`shutdown_timeout`](Self::shutdown_timeout).
     ///
     /// ```

@@ -35,6 +35,7 @@ impl ServerBuilder {
     /// # }
     /// ```
     ///
+    /// # Errors
     /// If `listener` is not a listening TCP socket, or the router reports a [defect](crate::Declaration::check).
     /// Whether the socket listens is checked on Linux only.
     ///

@@ -1,4 +1,4 @@
-//! Deadlines of a runtime, and the task that waits for its `timerfd`.
+//! Sleep deadlines of a tokio runtime, and the task that waits for the runtime's `timerfd`.
 //!
 //! The timer is set to the earliest deadline. Its task wakes all expired waiters and sets the timer again. Registering
 //! an earlier deadline also sets the timer.
@@ -71,13 +71,14 @@ impl Registration {
         if state.is_stopped {
             return Wait::Stopped;
         }
-        match state.waiting.get_mut(&self.key) {
-            Some(current) => {
-                current.clone_from(waker);
-                Wait::Pending
-            }
-            None => Wait::Expired,
+        let Some(current) = state.waiting.get_mut(&self.key) else { return Wait::Expired };
+        if !current.will_wake(waker) {
+            let replaced = std::mem::replace(current, waker.clone());
+            // Drop the waker without the lock, as in `drop`.
+            drop(state);
+            drop(replaced);
         }
+        Wait::Pending
     }
 }
 

@@ -20,7 +20,8 @@ const LINGER: Duration = Duration::from_secs(1);
 /// A client that does not reply within this time counts as silent. It is enough for two round trips around the world.
 const ANSWER: Duration = Duration::from_millis(500);
 
-/// Handshakes of one caller, which the runtime ends early if the caller is silent while others wait.
+/// The handshakes of one caller. While the server waits for the caller's messages, it may evict a handshake to admit
+/// others.
 pub(crate) trait CallerHandshakes: Send + Sync {
     fn caller(&self) -> CallerKey;
 
@@ -87,7 +88,8 @@ impl Handshakes {
         with
     }
 
-    /// Performs the TLS handshake on an accepted connection.
+    /// Performs the TLS handshake on an accepted connection. `silence` waits for the messages of the client. It returns
+    /// early if the handshake is evicted.
     ///
     /// # Errors
     /// If the handshake fails.

@@ -1,6 +1,6 @@
-//! Parser of PROXY protocol headers, versions 1 and 2. A load balancer states the address of its client in them:
-//! <https://www.haproxy.org/download/3.2/doc/proxy-protocol.txt>. It reads exactly the header, so that the bytes after
-//! it stay unread.
+//! Parser of PROXY protocol headers, versions 1 and 2, in which a load balancer states the address of its client:
+//! <https://www.haproxy.org/download/3.2/doc/proxy-protocol.txt>. The parser reads exactly the header, so that the
+//! bytes after it stay unread.
 
 use super::Transport;
 use std::io;
@@ -143,9 +143,11 @@ fn malformed(text: &str) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{CloseKind, Handlers, Server};
     use std::pin::Pin;
     use std::task::{Context, Poll};
-    use tokio::io::ReadBuf;
+    use tokio::io::{AsyncWriteExt, ReadBuf};
+    use tokio::net::TcpStream;
 
     /// A reader that returns one byte per read.
     struct OneByteReader<'a>(&'a [u8]);
@@ -243,5 +245,23 @@ mod tests {
         ] {
             assert!(stated(header).await.is_err(), "{header:?}");
         }
+    }
+
+    /// Regression test: probes that sent no header counted as errors of the peer and were logged as warnings.
+    #[tokio::test]
+    async fn probe_without_header_is_closed_by_peer() {
+        let server = Server::builder().proxy_protocol().bind("127.0.0.1:0", Handlers::new()).await.unwrap();
+        let (address, stats) = (server.local_addr(), server.stats());
+        tokio::spawn(server.serve());
+        for sent in [&b""[..], b"PROXY TCP4 192.0"] {
+            let mut probe = TcpStream::connect(address).await.unwrap();
+            probe.write_all(sent).await.unwrap();
+            probe.shutdown().await.unwrap();
+            assert_eq!(probe.read_to_end(&mut Vec::new()).await.unwrap(), 0);
+        }
+        while stats.opened() < 2 || stats.open() > 0 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!([stats.opened(), stats.closed_by(CloseKind::ClosedByPeer)], [2, 2]);
     }
 }

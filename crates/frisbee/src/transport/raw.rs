@@ -25,8 +25,8 @@ pub struct RawTransport {
     io: Transport,
     /// Traffic counters of the server that count the bytes of this transport, if any.
     traffic: Option<Arc<TrafficCounts>>,
-    /// Pauses reading while the client of a protocol adapter sends too many useless requests. `None` for other
-    /// connections.
+    /// State that pauses reading while the client of a protocol adapter sends too many useless requests. `None` for
+    /// other connections.
     pauses: Option<Box<ReadPauses>>,
 }
 

@@ -1,5 +1,5 @@
-//! Limit on useless requests of an adapter connection's peer. While the peer exceeds the limit, the transport pauses
-//! reading, like native connections; see [`Config::abuse_rate`](crate::Config::abuse_rate).
+//! Limit on useless requests of an adapter connection's peer. While the peer exceeds the limit, reading from its
+//! transport is paused, as on connections that carry frames; see [`Config::abuse_rate`](crate::Config::abuse_rate).
 
 use crate::account::Account;
 use crate::clock::now;
@@ -72,7 +72,7 @@ impl AbuseAccount {
     }
 }
 
-/// Pauses reading from a transport while its [`AbuseAccount`] requires it.
+/// State that pauses reading from a transport while its [`AbuseAccount`] requires it.
 pub(crate) struct ReadPauses {
     account: Arc<AbuseAccount>,
     sleep: Option<Pin<Box<Sleep>>>,

@@ -38,8 +38,8 @@ thread_local! {
     static PIPE: Cell<Option<Pipe>> = const { Cell::new(None) };
 }
 
-/// Returns the slices to send separately, because this makes copying the long slice after them faster, and their total
-/// length. There is one, or two if a fragment starts with the head of its message.
+/// Returns the slices that precede a long slice, and their total length, if sending them separately makes copying the
+/// long slice faster. One slice precedes it, or two if a fragment starts with the head of its message.
 #[inline]
 fn head<'a, 'b>(from: &'a [IoSlice<'b>]) -> Option<(&'a [IoSlice<'b>], usize)> {
     let count = from.iter().take(3).position(|slice| slice.len() >= LONG)?;

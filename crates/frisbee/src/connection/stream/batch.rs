@@ -24,7 +24,7 @@ const BUFFER_KEPT: usize = 2 * BATCH_MAX;
 /// lock acquisitions.
 const BATCH_MAX: usize = 32 * 1024;
 
-/// Encodes messages of a stream without a lock, and sends them together under a single lock.
+/// Batch of messages of a stream, which are encoded without a lock and sent together under a single lock.
 ///
 /// For senders that have many messages ready at once. Between [`poll_ready`](Self::poll_ready) and
 /// [`flush`](Self::flush), the batch holds all credit of the stream, so that other senders of the stream must wait.
@@ -91,7 +91,7 @@ impl StreamBatch {
         if turn.is_pending() {
             return Poll::Pending;
         }
-        // If the turn was free, the link is fast enough for a batch of the maximum size.
+        // If the batch did not have to wait for its turn, the link is fast enough for the maximum size.
         self.most = if has_waited { TURN } else { BATCH_MAX };
         let credit = self.guard.shared.poll_credit(context, &mut places.credit, flow::Credit::take);
         credit.map_ok(|credit| {
@@ -161,8 +161,8 @@ impl StreamBatch {
 
     fn return_buffer(&mut self) {
         let buffer = self.batch.take_buffer();
-        // Keep the buffer only if it was allocated, because another batch may have returned one. The thread-local is
-        // not accessible while the thread's destructors run.
+        // Skip an empty buffer, which would replace one that another batch has returned. The thread-local is not
+        // accessible while the thread's destructors run.
         if (1..=BUFFER_KEPT).contains(&buffer.capacity()) {
             let _ = BUFFER.try_with(|kept| kept.set(buffer));
         }

@@ -22,7 +22,7 @@ pub(super) struct Guard {
 
 impl Guard {
     pub(super) async fn send(&self, message: &Bytes) -> Result<(), SendError> {
-        // An empty message would close a stream to a peer without the protocol extension.
+        // Reject an empty message, because it would close a stream to a peer without the protocol extension.
         if message.is_empty() && !self.shared.is_native {
             return Err(SendError::Empty);
         }

@@ -10,9 +10,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Maximum size in bytes of the messages that a byte stream sends; less if one of the ends has a lower limit. It is a
-/// quarter of the stream's default credit, so several messages can be in flight, and small enough not to delay other
-/// packets for long.
+/// Maximum size in bytes of the messages that a byte stream sends. The limit is lower if either end has a lower limit.
+/// It is a quarter of a stream's default credit, so that several messages can be in flight, and small enough not to
+/// delay other packets for long.
 const MESSAGE_MAX: usize = 64 * 1024;
 
 /// A [`Stream`] used as a byte stream, for tunnels within a connection.
@@ -29,7 +29,7 @@ const MESSAGE_MAX: usize = 64 * 1024;
 /// use frisbee::{Acceptor, Client, Connection, Handlers, Routed, Outbox, Packet, Router, Server, Stream};
 /// use tokio::io::{AsyncReadExt, AsyncWriteExt};
 ///
-/// /// Echoes what comes on streams.
+/// /// Echoes the bytes of each stream.
 /// struct Echo;
 ///
 /// impl Router for Echo {

@@ -367,7 +367,7 @@ async fn turns_go_to_least_sending_streams() {
     assert_eq!(woken(), [0, 1, 0], "second task should be woken after the turn of the first");
     drain(60 * 1024 - 1);
     assert_eq!(woken(), [0, 1, 1]);
-    // Regression: a task was never woken again after a call had overtaken it.
+    // Regression test: a task was never woken again after a call had overtaken it.
     assert!(call(100_000).is_ok());
     assert!(is_sent(&mut sending[1], &tasks[1].1) && !is_sent(&mut sending[0], &tasks[0].1));
     // When a task is dropped, its turn passes to the next one.

@@ -175,8 +175,8 @@ impl Future for CarrierFuture {
         if !is_pending {
             let _entered = resident.as_ref().map(WorkerTaskShared::enter);
             *current = None;
-            // From here on, assigning a job wakes the task, but a job may already have been assigned, because a job
-            // releases its slot when it replies.
+            // Check for a job that was assigned during the poll. This is possible, because the polled job releases its
+            // slot when it replies. A job that is assigned later wakes the task.
             if carrier.has_next.load(Ordering::Acquire) {
                 context.waker().wake_by_ref();
             }

@@ -28,8 +28,8 @@ const LONG: Duration = Duration::from_millis(1);
 /// operating system may preempt a thread.
 const LONG_POLLS: u32 = 3;
 
-/// A job moves from the worker to the runtime after a single poll of this duration, which is about the shortest that
-/// the watchdog detects.
+/// Duration of a single poll after which a job moves from the worker to the runtime. This is about the shortest
+/// duration that the watchdog detects.
 const BLOCKED: Duration = Duration::from_millis(8);
 
 /// The worker or io_uring thread that drives a connection and can run its jobs.

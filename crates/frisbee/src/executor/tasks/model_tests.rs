@@ -19,7 +19,7 @@ fn cancelled_job_leaves_next_answer_intact() {
         let work = loom::sync::Arc::new(Tasks::default());
         let first = begin(&work);
         work.start(first, &Carrier::new(false));
-        // The job runs on another thread and answers there.
+        // The job runs on another thread and replies there.
         let answers = thread::spawn({
             let work = work.clone();
             move || work.end(first).had_call

@@ -41,7 +41,7 @@ struct Body {
 }
 
 impl WorkerTask {
-    /// Creates a task in the state woken. The caller must put it into the ready queue immediately.
+    /// Creates a task that counts as woken. The caller must put it into the ready queue immediately.
     pub(super) fn new(number: u64, is_job: bool, worker: Arc<ExecutorShared>, future: Job) -> Arc<Self> {
         let task = Arc::new(Self { number, is_job, worker, phase: TaskPhase::queued(), body: Mutex::new(None) });
         *task.body.lock() = Some(Body { future, waker: task.clone().into() });

@@ -183,10 +183,10 @@ impl Wake for Connection {
 }
 
 pin_project_lite::pin_project! {
-    /// The future that drives a connection. Must be spawned as a task, because it keeps the waker of its first poll.
+    /// Future that drives a connection. Must be spawned as a task, because it keeps the waker of its first poll.
     struct DriverFuture<F> {
-        // `None` on workers, and if the runtime has no queue. Boxed to save memory, because every connection has this
-        // future.
+        // `None` on workers, and on runtimes without a queue for woken drivers. Boxed to save memory, because every
+        // connection has this future.
         queued: Option<Box<QueuedWaker>>,
         #[pin]
         future: F,

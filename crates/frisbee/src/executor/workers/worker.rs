@@ -343,7 +343,8 @@ impl ExecutorShared {
         };
         state.poll.0 += 1;
         state.polled = Some(task.number());
-        // Check under the lock and after recording the poll; see `is_asleep`.
+        // Check under the lock and after recording the poll. Otherwise, the watchdog could miss the poll and fall
+        // asleep.
         let is_watched = !watchdog::is_asleep();
         drop(state);
         if !is_watched {

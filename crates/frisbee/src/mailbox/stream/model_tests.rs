@@ -7,7 +7,7 @@ use loom::future::block_on;
 use loom::thread;
 use std::future::poll_fn;
 
-/// Creates a stream that a native peer has opened, and that may send `credit` bytes.
+/// Creates a stream that was opened by a peer with the protocol extension. This end may send `credit` bytes on it.
 fn stream(credit: u32) -> Arc<StreamShared> {
     let mut hello = Hello::decode(&Bytes::from_static(b"fris\x01")).expect("HELLO should be valid");
     hello.stream_credit = credit;

@@ -39,8 +39,8 @@ impl<R: Router> Engine<R> {
         if self.has_departed() {
             return Ok(self.core.is_handed_off().then_some(Order::HandOver));
         }
-        // The peer has closed its half first. This is the close reason even if this end was about to close the
-        // connection.
+        // Report that the peer has closed the connection, even if this end was about to, because the peer has closed
+        // its half first.
         let closes_when_idle = matches!(self.order.as_deref(), None | Some(Order::WhenIdle(_)));
         if self.reading == ReadMode::HalfClosed && closes_when_idle && self.is_idle() {
             return Ok(Some(Order::Flush(CloseReason::ClosedByPeer)));
@@ -49,7 +49,8 @@ impl<R: Router> Engine<R> {
             // Send GOING_AWAY first, because the peer may send requests until it receives GOING_AWAY. Those requests
             // are served.
             let sends_going_away = self.core.role() == Role::Server && matches!(self.core.peer(), PeerKind::Native(_));
-            // The first packet of a new client may be in transit, so wait for it until its full timeout.
+            // Do not close before a new client's first packet has arrived or timed out, because the packet may be in
+            // flight.
             let may_begin = self.pending_handshake.is_some() && self.reading == ReadMode::Open;
             if may_begin || sends_going_away && !self.received_going_away() || !self.is_idle() || self.is_busy()? {
                 return Ok(None);

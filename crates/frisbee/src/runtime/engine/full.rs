@@ -24,8 +24,9 @@ use frisbee_core::Event;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// While a long reply is pending, requests with short replies are routed if fewer bytes than this precede the replies
-/// in the outbox. These are other short packets, and the rest of a fragment.
+/// Maximum number of bytes that may precede a short reply in the outbox while a long reply is pending: other short
+/// packets, and the rest of a fragment. Below this limit, requests with short replies are routed although the backlog
+/// is full.
 const SHORT_BACKLOG_MAX: usize = 128 * 1024;
 
 impl<R: Router> Engine<R> {
@@ -79,7 +80,8 @@ impl<R: Router> Engine<R> {
         self.core.set_listening(listens, now);
     }
 
-    /// Routes the oldest deferred packet. If there is none, resumes normal routing and returns `None`.
+    /// Routes the oldest deferred packet. Returns the result and the length of the packet's body in bytes. If no packet
+    /// is deferred, resumes normal routing and returns `None`.
     fn route_deferred(&mut self) -> Option<(Routed, usize)> {
         let Some(deferred) = self.handle.0.deferred.remove(0, &self.handle.0.mailbox.account) else {
             // Reset the set of streams with deferred packets and the count of bytes added to the full backlog.
@@ -96,8 +98,8 @@ impl<R: Router> Engine<R> {
         Some(self.route_packet(deferred))
     }
 
-    /// Returns the index of the oldest deferred request that may be routed although the outbox is full, because its reply
-    /// is expected to be short and to overtake the pending ones.
+    /// Returns the index of the oldest deferred request that may be routed although the outbox is full, because its
+    /// reply is expected to be short and to overtake the pending ones.
     #[cold]
     pub(super) fn find_short(&mut self) -> Option<usize> {
         let shared = &self.handle.0;

@@ -11,13 +11,17 @@ use std::sync::Arc;
 /// are rare and are charged to the server's memory.
 const SHARED_MAX: usize = 4 * 1024;
 
+/// Maximum size in bytes of a client's first packet that is received even without memory: a HELLO whose items are not
+/// charged.
+pub(super) const FIRST_MAX: usize = SHARED_MAX + 64;
+
 thread_local! {
     /// Last HELLO that a connection of this thread received. Connections with an equal HELLO share its memory.
     static LAST_HELLO: RefCell<Option<Arc<Hello>>> = const { RefCell::new(None) };
 }
 
 impl<R: Router> Engine<R> {
-    /// Handles the discovery of the peer's kind, native or not.
+    /// Called once it is known whether the peer supports the protocol extension.
     #[cold]
     pub(super) fn handle_peer_known(&mut self) -> Routed {
         // Remove the connection from the pending handshakes, so that it can no longer be evicted.
@@ -27,8 +31,7 @@ impl<R: Router> Engine<R> {
         if peer.hello().is_some_and(|hello| !self.charge_greeting(hello)) {
             return Routed::close("no memory for the HELLO of the peer");
         }
-        // Peers close the connection when they receive a packet that exceeds their limit. Setting a limit also lifts the
-        // lower one that applies while memory is short, so this leaves a limit that is low enough unchanged.
+        // Lower the limit to that of the peer, because the peer closes the connection when it receives a longer packet.
         let limit = peer.hello().map_or(BODY_MAX, |hello| hello.body_max);
         if limit < self.core.outbox().limit() {
             self.core.outbox().set_limit(limit);
@@ -42,8 +45,8 @@ impl<R: Router> Engine<R> {
         Routed::Continue
     }
 
-    /// Charges the memory of a client's HELLO, which is kept until the connection ends. A short HELLO is not charged,
-    /// because most connections share its memory.
+    /// Charges the memory of a client's HELLO, which is kept until the connection ends. Returns `false` if the client
+    /// has no memory left for it. A short HELLO is not charged, because most connections share its memory.
     fn charge_greeting(&mut self, hello: &Hello) -> bool {
         let length = hello.items_len();
         if self.core.role() == Role::Server && length > SHARED_MAX {
@@ -55,9 +58,9 @@ impl<R: Router> Engine<R> {
         true
     }
 
-    /// Encodes packets again that a server's handles sent before the peer's header format was known, because they were
-    /// encoded with the default format. Call this before anything is routed, because routing can make handles send more
-    /// packets.
+    /// Re-encodes the packets that a server's handles sent before the peer's header format was known, and moves them to
+    /// the outbox. Until then, they are encoded in the default format. Call this before anything is routed, because
+    /// routing can make handles send more packets.
     #[cold]
     pub(super) fn release_deferred(&mut self) {
         let Some(form) = self.core.sends() else { return };

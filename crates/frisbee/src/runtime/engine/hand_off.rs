@@ -55,7 +55,7 @@ impl<R: Router> Engine<R> {
                 let Some(asking) = self.asking.take() else { return Routed::Continue };
                 let error = match answer {
                     HandOffAnswer::Accepted => {
-                        // If the caller no longer waits, this closes the transport.
+                        // If the caller no longer waits, `answer` drops the transport, which closes it.
                         let accepted = |transport| asking.answer(Ok(HandOffAccepted { reply: body, transport }));
                         self.depart(HandOffTarget::at_once(accepted), &CloseReason::HandedOff);
                         return Routed::Continue;
@@ -86,7 +86,8 @@ impl<R: Router> Engine<R> {
                     asking.answer(Err(HandOffError::TooLong(error)));
                 }
             },
-            // The reply may have arrived already, or another request may have been sent.
+            // Cancel only a request that has been sent and whose caller no longer waits. Its reply may already have
+            // arrived, or another request may have been sent.
             HandOffStep::GiveUp => {
                 if let Some(asking) = self.asking.as_ref().filter(|asking| asking.is_abandoned()) {
                     self.core.give_up_hand_off(asking.operation);
@@ -100,8 +101,8 @@ impl<R: Router> Engine<R> {
                 let is_free = inner.closed.is_none() && inner.streams.is_empty();
                 drop(inner);
                 match take_over {
-                    // Refuse, because the peer that sent the request would close the transport. An incomplete packet
-                    // also shows that the peer has abandoned the request, because no packet may follow a request.
+                    // The peer has cancelled its request and would close the transport, so refuse. An incomplete packet
+                    // also shows this, because no packet may follow a pending request.
                     Some(_) if is_abandoned => drop(self.answer(HandOffAnswer::Refused, &Bytes::new())),
                     Some(take_over) if is_free => {
                         if self.answer(answer, &reply) {

@@ -1,6 +1,7 @@
 //! Charging of received bodies to the server's memory. Bodies that exceed the memory are discarded.
 
 use super::Engine;
+use super::greeting::FIRST_MAX;
 use super::streams::NO_ROOM;
 use crate::account::READ_BUFFER;
 use crate::connection::stream::RESOURCE_EXHAUSTED;
@@ -12,9 +13,9 @@ use std::time::Instant;
 /// one read.
 const ONE_READ: usize = READ_BUFFER / 2;
 
-/// Maximum size in bytes of a packet that is received even if its caller has used up its memory share. Without this, a
-/// CREDIT, END or short message that arrives in two reads would be lost, although it needs no memory if it arrives in
-/// one.
+/// Packets of up to this many bytes are received even if their caller has used up its memory share. A packet that
+/// arrives in one read needs no memory for its body. Without this allowance, a CREDIT, an END or a short message would
+/// be lost if it arrived in two.
 const SHORT: usize = 1024;
 
 impl<R: Router> Engine<R> {
@@ -31,8 +32,15 @@ impl<R: Router> Engine<R> {
         if buffered <= before {
             account.release(before - buffered);
         } else if !account.take(buffered - before) {
-            // Stop reading, because the client has not read its replies. This may be the first read that reveals this.
-            let most = if self.core.outbox().is_empty() { SHORT } else { ONE_READ };
+            let has_output = !self.core.outbox().is_empty();
+            let most = match self.core.peer() {
+                // Receive a HELLO whose memory is not charged, as if it had arrived in one read.
+                PeerKind::Unknown => FIRST_MAX,
+                // If unread replies use up the share, allow one more read. The driver stops reading in this case, but
+                // this may be the first read since the replies were queued.
+                _ if has_output => ONE_READ,
+                _ => SHORT,
+            };
             if buffered - before > most {
                 return self.reject_body(now);
             }
@@ -47,7 +55,7 @@ impl<R: Router> Engine<R> {
     #[cold]
     pub(super) fn release_body(&mut self) {
         let account = &self.handle.0.mailbox.account;
-        // Packets with missing fragments keep their memory.
+        // Keep the charge for packets that still lack fragments.
         let held = self.core.buffered().min(self.body_charge);
         account.release(self.body_charge - held);
         self.body_charge = held;
@@ -70,7 +78,8 @@ impl<R: Router> Engine<R> {
             // A peer without its HELLO would be treated as one without the protocol extension, and its deadlines and
             // metadata would be lost. Close immediately, because nothing can be sent to it.
             (Operation::EXTENSION, _) if *self.core.peer() == PeerKind::Unknown => return Err(no_memory(operation)),
-            _ if operation.is_reserved() => Routed::Continue,
+            // Count the packet as useless, as if it had been received and skipped.
+            _ if operation.is_reserved() => Routed::Discarded,
             _ => self.guarded(|engine| match &mut engine.session {
                 Some(session) => engine.router.discarded(session, packet, engine.core.outbox()),
                 None => Routed::Continue,

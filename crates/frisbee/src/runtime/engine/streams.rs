@@ -1,4 +1,4 @@
-//! Routes packets of open streams and of streams that the peer opens.
+//! Routing of stream packets: messages, HEADERS and TRAILERS of open streams, and packets that open streams.
 
 use super::Engine;
 use crate::connection::ConnectionExt;
@@ -280,7 +280,7 @@ mod tests {
         assert!(matches!(reason, CloseReason::Protocol(ProtocolError::Malformed(Operation::EXTENSION))));
     }
 
-    /// Fragments of many packets reserve memory, and an end without memory rejects packets.
+    /// Fragments of many packets reserve memory, and packets are rejected when no memory is left.
     #[tokio::test]
     async fn incomplete_packets_reserve_memory() {
         let mut driven = Driven::new(1 << 20, 0);
@@ -379,6 +379,34 @@ mod tests {
         driven.engine.handle_input(Bytes::copy_from_slice(&hello[..4_000]));
         let closed = driven.engine.route(driven.now);
         assert!(matches!(closed, Err(CloseReason::Router(_))), "{closed:?}");
+    }
+
+    /// Regression test: without memory, a HELLO of 1 to 4 KiB closed the connection if it arrived in two reads,
+    /// although its memory is not charged.
+    #[tokio::test]
+    async fn short_hello_in_parts_needs_no_memory() {
+        let mut driven = Driven::new(1 << 20, 0);
+        let _most = driven.handle.charge(2 << 20);
+        // An item of 4096 bytes, including its type and length.
+        let hello = whole(Operation::EXTENSION, &[&b"fris\x01\x7f\xfd\x1f"[..], &[0; 4093]].concat());
+        let hello = [&[0, 15, 0, 0], &hello[4..]].concat();
+        let (first, rest) = hello.split_at(2_000);
+        driven.receive(first);
+        driven.receive(rest);
+        assert!(driven.engine.core.peer().hello().is_some(), "peer should be native");
+        assert!(driven.engine.order.is_none(), "connection should stay open");
+    }
+
+    /// Regression test: a body limit in the HELLO replaced the limit of available memory, so each connection could
+    /// queue one long reply beyond the latter.
+    #[tokio::test]
+    async fn limit_in_hello_keeps_memory_limit() {
+        let mut driven = Driven::new(1 << 20, 100_000);
+        let _most = driven.handle.charge(2 << 20);
+        let hello = [&[0, 15, 0, 0], &whole(Operation::EXTENSION, b"fris\x01\x01\x03\x80\x80\x40")[4..]].concat();
+        driven.receive(&[hello, whole(Operation::FIRST_USER, b"request")].concat());
+        assert_eq!(driven.engine.core.outbox().limit(), 1 << 20);
+        assert!(driven.engine.core.outbox().len() < 100_000, "reply should exceed the memory limit");
     }
 
     /// Regression test: the bytes behind a discarded packet were decoded, although they belong to the new owner of the

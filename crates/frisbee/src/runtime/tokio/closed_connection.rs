@@ -23,8 +23,9 @@ impl<T> ClosedConnection<T> {
         if self.handed.is_none() { Ok(self.reason) } else { Err(self) }
     }
 
-    /// Passes the transport to its new owner, if there is one. If the owner continues in this task, polls its future.
-    /// `raw` combines the transport with the bytes already read from it, in the runtime of the owner.
+    /// Passes the transport to its new owner, if there is one, and returns the close reason. If the owner is an
+    /// adapter, waits for its future, whose result is the close reason. `raw` combines the transport with the bytes
+    /// already read from it, in the runtime of the owner.
     pub(crate) async fn hand_over<F>(self, tasks: Tasks, raw: impl FnOnce(T, Bytes, Handle) -> F) -> CloseReason
     where
         F: Future<Output = io::Result<RawTransport>>,

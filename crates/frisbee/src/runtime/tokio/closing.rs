@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 /// could be reset and the last bytes lost.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Like [`LINGER`], but for a peer that has acknowledged the shutdown. Such a peer closes the connection once it has
+/// Like [`LINGER`], but for a client that has replied to GOING_AWAY. Such a client closes the connection once it has
 /// read all output, which may take a long time. Equals the default shutdown timeout of a server.
 const LINGER_FOR_PEER: Duration = Duration::from_secs(20);
 
@@ -28,7 +28,8 @@ where
     R: Router,
     C: Timer,
 {
-    /// Continues to drive a connection that has begun to end, until it is closed.
+    /// Drives a connection that is closing. Completes when it is closed, or with `true` when the transport can be
+    /// passed to its new owner.
     #[inline(never)]
     pub(super) fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<bool> {
         // Check for an abort first. Otherwise, a peer that does not read the last output would delay it until the flush

@@ -66,7 +66,8 @@ fn model_wakeups_of_two_callers_are_not_lost() {
         });
         forward_until(&connection, &driver, || done.iter().all(|done| done.load(Ordering::Relaxed)));
         callers.into_iter().for_each(|caller| caller.join().expect("thread should not panic"));
-        // The connection may be queued once more, which would be a reference cycle.
+        // Clear the queue by removing its last connection. The queue may still contain the connection, and the two
+        // would form a reference cycle.
         connection.queue.state.lock().connections = 1;
         connection.queue.remove();
     });

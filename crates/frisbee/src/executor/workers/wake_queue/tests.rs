@@ -6,7 +6,7 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
-/// A test that takes longer counts as stuck. On an emulated machine, one of them takes 20 seconds.
+/// Maximum duration of a wait in these tests. On an emulated machine, one of the tests takes 20 s.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 fn runtime(threads: usize) -> Runtime {
