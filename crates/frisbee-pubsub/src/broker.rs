@@ -43,19 +43,25 @@ const PER_CONNECTION_MAX: usize = 1024;
 /// its own topic.
 const TOTAL_MAX: usize = 1024 * 1024;
 
+/// Number of topics that count as one useless byte if the pattern of a FOLLOW request was compared with them without a
+/// match. At the default abuse rate, a client can cause eight million such comparisons per second. A client with 1024
+/// patterns that match none of a broker's 16 384 topics is delayed by two seconds.
+const MISMATCHES_PER_BYTE: usize = 8;
+
 /// Policy for subscribers that read messages more slowly than they arrive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum SlowSubscriberPolicy {
     /// Drops the oldest messages in the subscriber's queue. Messages that were published in one batch are dropped
-    /// together. [`RecvError::Lagged`](super::RecvError::Lagged) tells the subscriber how many messages it has lost.
+    /// together. [`RecvError::Lagged`](super::RecvError::Lagged) reports to the subscriber how many messages it has
+    /// lost.
     #[default]
     DropOldest,
     /// Closes the connection of the slow subscriber.
     Disconnect,
 }
 
-/// Operation on a topic that requires permission; see [`BrokerBuilder::permit`].
+/// Operation on a topic that requires permission. Passed to the function of [`BrokerBuilder::permit`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TopicUse<'a> {
@@ -65,7 +71,7 @@ pub enum TopicUse<'a> {
     Subscribe(&'a str),
 }
 
-/// Function that decides whether a connection may publish or subscribe to a topic; see [`BrokerBuilder::permit`].
+/// Function that decides whether a connection may publish or subscribe to a topic, set by [`BrokerBuilder::permit`].
 #[derive(Clone)]
 struct Permit(Arc<AuthorizeFn>);
 
@@ -219,7 +225,7 @@ impl Broker {
         self.0.bounds.lost.load(Ordering::Relaxed)
     }
 
-    /// Returns the memory of all topic histories in bytes; see [`BrokerBuilder::history`].
+    /// Returns the memory of all topic [histories](BrokerBuilder::history) in bytes.
     pub fn history_memory(&self) -> usize {
         self.0.histories.bytes()
     }
@@ -316,7 +322,9 @@ impl Router for Broker {
                     Ok(request) => request,
                 };
                 let followed = self.0.follow(session, packet.id, pattern, &request);
-                return self.answered(session, &packet, followed, outbox);
+                let mismatches = *followed.as_ref().unwrap_or(&0);
+                let routed = self.answered(session, &packet, followed.map(drop), outbox);
+                return if mismatches > 0 { Routed::Charged(mismatches / MISMATCHES_PER_BYTE) } else { routed };
             }
             Some(Kind::Unsubscribe) => self.0.unsubscribe(session, packet.id),
             Some(Kind::Sync) => {
@@ -378,8 +386,8 @@ impl Router for Broker {
 type Refusal = (Reason, String);
 
 impl Broker {
-    /// Rejects a request for a subscription if it failed. Reports slow routing otherwise, because handling a
-    /// subscription takes ten times as long as other packets.
+    /// Rejects a subscription request that has failed. Returns the routing result: a successful request counts as slow,
+    /// because it takes ten times as long as other packets.
     fn answered(
         &self,
         session: &BrokerSession,
@@ -388,14 +396,15 @@ impl Broker {
         outbox: &mut Outbox,
     ) -> Routed {
         let Err(refusal) = outcome else { return Routed::Slow };
-        // A connection below its own limit is not responsible for a full broker, which other clients may have filled.
+        // Do not count the rejection as abuse if the connection is below its own limit, because other clients may have
+        // filled the broker.
         let is_full = refusal.0 == Reason::Full && session.patterns.len() < self.0.settings.per_connection_max;
         let rejected = reject(outbox, packet, packet.operation, refusal);
         if is_full { Routed::Slow } else { rejected }
     }
 }
 
-/// Rejects a packet with a reply that has the given operation.
+/// Rejects a packet with a reply of the given operation. Returns a routing result that counts as abuse.
 #[cold]
 fn reject(outbox: &mut Outbox, packet: &Packet, operation: Operation, (reason, text): Refusal) -> Routed {
     refuse(outbox, packet.id, operation, reason, &text);
@@ -409,7 +418,7 @@ fn cut_off(packet: &Packet) -> Routed {
 }
 
 impl BrokerShared {
-    /// Discards all topic histories and starts a new epoch. Earlier positions are then invalid. Notifies the
+    /// Discards all topic histories and starts a new epoch, which invalidates earlier positions. Notifies the
     /// subscribers of the new epoch. Called when an unknown number of messages from other brokers may be missing in the
     /// histories.
     pub(super) fn begin_epoch(&self) {
@@ -454,9 +463,10 @@ impl BrokerShared {
                         let mut body = Vec::new();
                         put_position(&mut body, topic, NextOffset { epoch: ring.epoch, offset: *offset });
                         queue.control(PacketId(0), self.operations.of(Kind::Position), body, None);
+                        // Add a mark for each position, because the next position may belong to another segment.
+                        let (id, ring, begins) = (PacketId(0), Arc::clone(&ring), first == 1);
+                        queue.mark(ReplayMark::Messages { id, ring, begins, next: *offset });
                     }
-                    let (id, ring, begins) = (PacketId(0), Arc::clone(&ring), first == 1);
-                    queue.mark(ReplayMark::Messages { id, ring, begins, next });
                 }
             };
             subscriber.deliver(fill, from);

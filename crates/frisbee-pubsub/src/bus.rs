@@ -98,10 +98,11 @@ impl std::error::Error for BackplaneError {}
 #[non_exhaustive]
 pub enum OutagePolicy {
     /// Delivers the messages to this broker's own subscribers only, including queue groups. Once the backplane is
-    /// connected again, subscribers of other brokers are told how many messages they have missed.
+    /// connected again, the subscribers of other brokers receive a report of how many messages they have missed.
     #[default]
     StayLocal,
-    /// Drops the messages and reports the rejection to their publishers; see [`Client::sync`](super::Client::sync).
+    /// Drops the messages and reports the rejection to their publishers. Their [`Client::sync`](super::Client::sync)
+    /// then fails.
     Refuse,
 }
 
@@ -130,8 +131,8 @@ pub(super) struct Bus {
     marks_due: AtomicBool,
     /// Version of the broker's subscriptions when cached references to disconnected subscribers were last removed.
     refreshed: AtomicU64,
-    /// Number of message counts that this broker remembers for topics of other brokers, over all registered patterns.
-    /// The total is limited, so it is checked before another count is stored.
+    /// Number of message counts that this broker stores for the topics of other brokers, over all registered patterns.
+    /// Limited by `counts::HEARD_BY_ALL_MAX`.
     remembered: Arc<AtomicUsize>,
 }
 
@@ -164,7 +165,7 @@ impl Bus {
         self.backplane.attach(Node(Arc::downgrade(broker)));
     }
 
-    /// Sends a message to the other brokers. The body starts with the topic.
+    /// Sends a message to the other brokers. `body` starts with the topic.
     pub(super) fn publish(&self, topic: &str, body: &Bytes) -> Result<PublishOutcome, BackplaneError> {
         // Hold the lock while sending, because frames must be sent in the order of their message counts.
         let mut sent = self.sent.lock();
@@ -242,8 +243,8 @@ impl Bus {
         interest
     }
 
-    /// Removes a subscription from the registered pattern `interest`. Removes the pattern from the backplane with its
-    /// last subscription, unless it belongs to a history.
+    /// Removes a subscription from `interest`. If it was the last one, also deregisters the pattern at the backplane,
+    /// unless the pattern belongs to a history.
     pub(super) fn leave(&self, interest: &Arc<Interest>, subscriber: u64, id: u16) {
         // Hold the lock across the check and the removal. Otherwise, a concurrent `join` could enter this interest in
         // between, and its subscription would receive nothing.

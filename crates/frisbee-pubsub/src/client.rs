@@ -1,8 +1,13 @@
-//! Client of a broker, and the state that its handles and its router share.
+//! Client of a broker. Its clones and the router of its connection share the state in [`ClientShared`].
 
+mod error;
 #[cfg(feature = "typed")]
 mod layouts;
+mod publisher;
 mod shared;
+
+pub use error::PubSubError;
+pub use publisher::Publisher;
 
 use super::inbox::{Inbox, Subscription};
 use super::receive::ClientRouter;
@@ -10,15 +15,11 @@ use super::reconnect::{Dial, Resubscription, keep};
 use super::resume::{Follow, Start, Stream};
 use super::{Kind, Operations, name, put};
 use crate::topics::{TOPIC_MAX, TopicError, Trie, check_pattern, check_topic};
-use bytes::Bytes;
 use frisbee::rpc::ConnectionExt;
-use frisbee::{
-    BODY_MAX_LEAST, ClientBuilder, CloseReason, Connection, Outbox, Packet, PacketId, PacketWriter, SendError, TooLong,
-};
+use frisbee::{ClientBuilder, CloseReason, Connection, Packet, PacketId, SendError};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
-use std::future::poll_fn;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -37,65 +38,6 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum number of outstanding replies to [`Client::sync`], including replies to cancelled calls. Equal to the
 /// maximum number of fRPC calls in flight.
 const SYNCS_MAX: usize = 16 * 1024;
-
-/// Error returned when publishing or subscribing fails.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum PubSubError {
-    /// The topic, pattern or group name is invalid.
-    Topic(TopicError),
-    /// The message could not be sent, or the connection is closed.
-    Send(SendError),
-    /// The broker rejected the request for this reason.
-    Refused(String),
-    /// The broker has not replied within 10 s, or 16 384 calls of [`Client::sync`] are waiting for a reply. The peer
-    /// may not be a broker.
-    NoAnswer,
-    /// All 65 535 subscription ids of this connection are in use.
-    TooMany,
-    /// The peer does not support the protocol extension, which typed messages require.
-    NotNative,
-    /// The message of a typed topic could not be encoded for this reason.
-    Encoding(String),
-}
-
-impl fmt::Display for PubSubError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Topic(error) => error.fmt(f),
-            Self::Send(error) => error.fmt(f),
-            Self::Refused(text) => write!(f, "refused by the broker: {text}"),
-            Self::NoAnswer => {
-                write!(f, "no answer within {ANSWER_TIMEOUT:?}; the peer may not be a broker")
-            }
-            Self::TooMany => f.write_str("every subscription id of the connection is in use"),
-            Self::NotNative => f.write_str("subscribing to a typed topic needs a native peer"),
-            Self::Encoding(text) => f.write_str(text),
-        }
-    }
-}
-
-impl std::error::Error for PubSubError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Topic(error) => Some(error),
-            Self::Send(error) => Some(error),
-            Self::Refused(_) | Self::NoAnswer | Self::TooMany | Self::NotNative | Self::Encoding(_) => None,
-        }
-    }
-}
-
-impl From<TopicError> for PubSubError {
-    fn from(error: TopicError) -> Self {
-        Self::Topic(error)
-    }
-}
-
-impl From<SendError> for PubSubError {
-    fn from(error: SendError) -> Self {
-        Self::Send(error)
-    }
-}
 
 /// Publishes and subscribes on one connection. Clones share the connection.
 ///
@@ -136,6 +78,9 @@ pub(super) struct ClientShared {
     connection: Mutex<Option<Connection>>,
     /// Whether the client reconnects after its connection is lost.
     is_persistent: AtomicBool,
+    /// Whether messages were sent on the current connection after the last SYNC. While the connection is open, this is
+    /// accessed under the lock of its mailbox, which also orders messages and SYNCs.
+    has_published: AtomicBool,
     /// Number of changes to the subscriptions. The router compares it to detect that its cached routes are outdated.
     pub(super) version: AtomicU64,
     inner: Mutex<ClientState>,
@@ -154,10 +99,11 @@ struct ClientState {
     /// subscription can be in transit.
     last_id: u16,
     pending: PendingAnswers,
-    /// Callers that are waiting for the reply to a SYNC, in the order of their requests.
-    syncs: VecDeque<oneshot::Sender<Result<(), String>>>,
-    /// Reason why the first message since the last SYNC was rejected.
-    refused: Option<String>,
+    /// SYNC requests without a reply, oldest first.
+    syncs: VecDeque<PendingSync>,
+    /// Error for the next call of [`Client::sync`]: the first rejection since the last call, or the loss of a
+    /// connection with unconfirmed messages.
+    unreported: Option<PubSubError>,
     /// Reason why the last connection was lost.
     disconnect_reason: Option<CloseReason>,
     /// Position of each topic when the last connection closed. Subscriptions resume from there. The flag is set if the
@@ -167,6 +113,14 @@ struct ClientState {
     closed: Option<CloseReason>,
     #[cfg(feature = "typed")]
     layouts: layouts::ClientLayouts,
+}
+
+/// A SYNC request without a reply.
+#[derive(Debug)]
+struct PendingSync {
+    answer: oneshot::Sender<()>,
+    /// Whether the client sent messages between the previous SYNC and this one. The reply confirms them.
+    confirms: bool,
 }
 
 /// A subscription that is registered in the client's table.
@@ -187,13 +141,12 @@ impl RegisteredSubscription {
         self.follow.as_ref().is_some_and(|follow| follow.is_exact())
     }
 
-    /// Returns whether the subscription must report messages that the connection has lost.
+    /// Returns whether the broker's loss reports for the connection apply to this subscription.
     fn is_lossy(&self) -> bool {
         self.follow.as_ref().is_none_or(|follow| follow.is_started() && !follow.is_exact())
     }
 
-    /// Returns the request that renews the subscription on a new connection. Registers the caller that waits for the
-    /// reply.
+    /// Returns the request that renews the subscription on a new connection, with the receiver for the broker's reply.
     fn again(&mut self, id: u16, pending: &mut PendingAnswers) -> Resubscription {
         let (answer, answered) = oneshot::channel();
         pending.insert(id, answer);
@@ -235,7 +188,7 @@ impl Client {
         Self::connect_with(frisbee::Client::builder(), address).await
     }
 
-    /// Connects to a broker with custom settings. See [`connect`](Self::connect) for the format of addresses.
+    /// Connects to a broker with custom settings. The address has the format described for [`connect`](Self::connect).
     ///
     /// # Errors
     /// If no address accepts the connection within the timeout.
@@ -403,34 +356,6 @@ impl Client {
         Ok(subscription)
     }
 
-    /// Publishes a message once the connection has space for it.
-    ///
-    /// Delivery is not confirmed. [`sync`](Self::sync) waits until the broker has received the message.
-    ///
-    /// # Errors
-    /// If the topic is invalid, the message is too long or the connection is closed.
-    ///
-    /// # Cancel safety
-    /// Dropping the future before completion publishes nothing.
-    pub async fn publish(&self, topic: &str, payload: impl Into<Bytes>) -> Result<(), PubSubError> {
-        self.publisher(topic)?.publish(payload).await
-    }
-
-    /// Creates a publisher for one topic. The topic is validated here instead of for each message.
-    ///
-    /// # Errors
-    /// If the topic is invalid, or there is no connection yet.
-    pub fn publisher(&self, topic: &str) -> Result<Publisher, PubSubError> {
-        let topic = check_topic(topic.as_bytes())?;
-        Ok(Publisher {
-            connection: self.connection()?,
-            shared: self.0.clone(),
-            _own: self.1.clone(),
-            head: name(topic).into(),
-            operations: self.0.operations,
-        })
-    }
-
     /// Waits until the broker has processed all earlier requests of this client. Published messages are then in the
     /// queues of their subscribers, and dropped subscriptions receive nothing more. The broker's reply follows the
     /// messages that it has already queued for this client.
@@ -439,9 +364,22 @@ impl Client {
     /// If the connection is closed, the peer does not reply, or the broker has rejected an earlier message, for example
     /// because of [`permit`](super::BrokerBuilder::permit) or its [backplane](super::Backplane).
     ///
+    /// Fails with [`PubSubError::Unconfirmed`] if a connection was lost before the broker confirmed the messages
+    /// published on it. These messages may be lost. This error and a rejection are returned only once, by the next call
+    /// on any clone of the client.
+    ///
     /// # Cancel safety
-    /// Dropping the future has no effect on earlier requests.
+    /// Dropping the future has no effect on earlier requests. If their messages have failed, the next call returns the
+    /// error.
     pub async fn sync(&self) -> Result<(), PubSubError> {
+        self.barrier().await?;
+        // Take the error only now, so that it is kept for the next call if this one is cancelled.
+        self.0.inner.lock().unreported.take().map_or(Ok(()), Err)
+    }
+
+    /// Waits until the broker has processed all earlier requests. Errors of earlier messages are kept for the next call
+    /// of [`sync`](Self::sync).
+    pub(super) async fn barrier(&self) -> Result<(), PubSubError> {
         let (answer, answered) = oneshot::channel();
         let operation = self.0.operations.of(Kind::Sync);
         {
@@ -451,10 +389,13 @@ impl Client {
             if inner.syncs.len() >= SYNCS_MAX {
                 return Err(PubSubError::NoAnswer);
             }
-            self.connection()?.send_now(|outbox| put(outbox, PacketId(0), operation, &[]))?;
-            inner.syncs.push_back(answer);
+            let confirms = self.connection()?.send_now(|outbox| {
+                put(outbox, PacketId(0), operation, &[]);
+                self.0.take_published()
+            })?;
+            inner.syncs.push_back(PendingSync { answer, confirms });
         }
-        self.answer(answered).await?.map_err(PubSubError::Refused)
+        self.answer(answered).await
     }
 
     /// Returns the current connection. While the client reconnects, this is the connection that was lost.
@@ -466,12 +407,13 @@ impl Client {
         connection.ok_or_else(|| SendError::Closed(CloseReason::Router("not connected yet".into())))
     }
 
-    /// Closes the connection and stops reconnecting. Subscriptions end after the messages that they have received.
+    /// Closes this client and its clones, even while they reconnect. Calls that wait for a reply fail. Subscriptions
+    /// first return the messages that have already arrived, and then [`RecvError::Closed`](crate::RecvError::Closed).
     pub fn close(&self) {
         self.0.stop_reconnecting();
         match self.connection() {
             Ok(connection) if !connection.is_closed() => connection.close(),
-            // The lost connection has reported its end before, and there will be no other one.
+            // The router of a lost connection is not notified again, so end the subscriptions here.
             _ => self.0.handle_close(&CloseReason::Local),
         }
     }
@@ -483,98 +425,6 @@ impl Client {
             Err(_) => Err(PubSubError::NoAnswer),
         }
     }
-}
-
-/// Publishes messages to a single topic.
-#[derive(Clone, Debug)]
-pub struct Publisher {
-    /// Connection that the client used when the publisher was created.
-    connection: Connection,
-    shared: Arc<ClientShared>,
-    _own: Option<Arc<OwnedConnection>>,
-    /// Name of the topic with its length prefix, as encoded in each message.
-    head: Bytes,
-    operations: Operations,
-}
-
-impl Publisher {
-    /// Publishes a message once the connection has space for it. If the message is longer than [`BODY_MAX_LEAST`],
-    /// first waits until the broker's limit is known. Large payloads are not copied.
-    ///
-    /// # Errors
-    /// If the message is too long or the connection is closed.
-    ///
-    /// # Cancel safety
-    /// Dropping the future before completion publishes nothing.
-    pub async fn publish(&self, payload: impl Into<Bytes>) -> Result<(), PubSubError> {
-        let payload = payload.into();
-        if self.head.len() + payload.len() > BODY_MAX_LEAST as usize {
-            // Wait for the limit of the peer, because an oversized message would close the connection. If the
-            // connection has closed, sending fails below.
-            let newer = self.shared.newer(&self.connection);
-            let _ = newer.as_ref().unwrap_or(&self.connection).peer_known().await;
-        }
-        // Write the closure twice instead of calling `publish_with`, because the compiler inlines only closures with a
-        // single call.
-        let written = match self.try_publish(&mut |packet: PacketWriter<'_>| put_payload(packet, &payload)) {
-            Some(written) => written,
-            None => self.publish_later(&mut |packet: PacketWriter<'_>| put_payload(packet, &payload)).await?,
-        };
-        written.map_err(|error| SendError::TooLong(error).into())
-    }
-
-    /// Calls `write` once the connection has space for a message. `write` must append the payload to the packet and
-    /// finish it. For encoders that write directly to the outbox.
-    ///
-    /// # Errors
-    /// If the connection is closed.
-    ///
-    /// # Cancel safety
-    /// Dropping the future before completion publishes nothing.
-    pub async fn publish_with<T>(&self, mut write: impl FnMut(PacketWriter<'_>) -> T) -> Result<T, SendError> {
-        match self.try_publish(&mut write) {
-            Some(written) => Ok(written),
-            None => self.publish_later(&mut write).await,
-        }
-    }
-
-    /// Publishes a message unless the outbox is full or the connection is closed.
-    #[inline(always)]
-    fn try_publish<T>(&self, write: &mut impl FnMut(PacketWriter<'_>) -> T) -> Option<T> {
-        self.connection.try_send_with(|outbox| self.put(outbox, write)).ok()
-    }
-
-    async fn publish_later<T>(&self, write: &mut impl FnMut(PacketWriter<'_>) -> T) -> Result<T, SendError> {
-        match self.publish_on(&self.connection, write).await {
-            Err(closed @ SendError::Closed(_)) => match self.shared.newer(&self.connection) {
-                Some(connection) => self.publish_on(&connection, write).await,
-                None => Err(closed),
-            },
-            published => published,
-        }
-    }
-
-    async fn publish_on<T>(
-        &self,
-        connection: &Connection,
-        write: &mut impl FnMut(PacketWriter<'_>) -> T,
-    ) -> Result<T, SendError> {
-        let mut waiter = connection.waiter();
-        poll_fn(|context| waiter.poll_send(context, |outbox| self.put(outbox, write))).await
-    }
-
-    #[inline(always)] // The compiler would not inline it in the fast path, because the slow path calls it too.
-    fn put<T>(&self, outbox: &mut Outbox, write: &mut impl FnMut(PacketWriter<'_>) -> T) -> T {
-        let mut packet = outbox.packet(PacketId(0), self.operations.of(Kind::Message));
-        packet.put_slice(&self.head);
-        write(packet)
-    }
-}
-
-#[inline(always)]
-fn put_payload(mut packet: PacketWriter<'_>, payload: &Bytes) -> Result<(), TooLong> {
-    packet.put_shared(payload);
-    packet.finish()
 }
 
 #[cfg(test)]

@@ -171,10 +171,10 @@ struct GroupMessage {
     group: (usize, usize),
 }
 
-/// If a message matches more queue groups than this, publishing it counts as slow.
+/// Maximum number of queue groups of a message that is published without counting as slow.
 const GROUPS_AT_ONCE: usize = 64;
 
-/// Outcome of publishing a message, which tells the caller whether to yield to other tasks.
+/// Outcome of publishing a message. The caller yields to other tasks if publishing was slow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Published {
     AsUsual,
@@ -186,7 +186,7 @@ pub(super) enum Published {
 }
 
 impl Fanout {
-    /// Publishes a message. `body` contains `topic` and is sent unchanged.
+    /// Publishes a message. `body` consists of `topic` with a length prefix and the payload, and is sent unchanged.
     pub(super) fn publish<S: Source>(
         &mut self,
         broker: &BrokerShared,
@@ -216,8 +216,8 @@ impl Fanout {
         let body = copied.as_ref().unwrap_or(body);
         let recipients = found.recipients;
         if found.is_special {
-            // Deliver to groups locally only without a connected bus. A connected bus selects one member of each group
-            // among all brokers.
+            // Select group members here only if no bus is connected. A connected bus selects one member of each group
+            // across all brokers.
             let mut groups_are_here = true;
             if found.is_for_bus {
                 match pass_on(broker, found, body) {
@@ -249,7 +249,7 @@ impl Fanout {
     /// Queues a message for one subscriber of each group of its topic.
     fn direct_to_groups<S: Source>(&mut self, route: usize, from: &S, body: &Bytes) {
         let groups = &mut self.routes[route].groups;
-        // Share bodies of at least this size with queues instead of copying them.
+        // Share large bodies with the queues instead of copying them.
         let directed = if body.len() >= SHARED_MIN { from.budget().share(body.clone()) } else { body.clone() };
         for (at, group) in groups.iter_mut().enumerate() {
             let Some((subscriber, id)) = group.choose() else { continue };
@@ -448,7 +448,7 @@ impl Fanout {
     }
 }
 
-/// Forwards a message to other brokers through the backplane.
+/// Forwards a message to other brokers through the backplane. Fails with the reason if the message cannot be sent.
 #[cold]
 fn pass_on(broker: &BrokerShared, route: &Route, body: &Bytes) -> Result<PublishOutcome, String> {
     let (Some(bus), Ok(topic)) = (&broker.bus, std::str::from_utf8(&route.topic)) else {
@@ -508,6 +508,8 @@ impl RouteBatch {
             let mut body = Vec::new();
             put_position(&mut body, &ring.topic, NextOffset { epoch: ring.epoch, offset: 1 });
             queue.control(PacketId(0), broker.operations.of(Kind::Position), body, None);
+            // The messages may be added to another segment, so the position needs its own mark.
+            queue.mark(ReplayMark::Messages { id: PacketId(0), ring: ring.clone(), begins, next: 1 });
         }
         queue.share(&self.packets);
         queue.mark(ReplayMark::Messages { id: PacketId(0), ring, begins, next: recording.end() });

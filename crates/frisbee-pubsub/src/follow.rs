@@ -76,7 +76,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Iterator over the topic positions in a packet body. Yields `None` as the last item if the body is truncated.
+/// Iterator over the topic positions in a packet body. If the body is truncated, the last item is `None`.
 pub(super) struct Positions<'a>(pub(super) &'a [u8]);
 
 impl<'a> Iterator for Positions<'a> {
@@ -215,17 +215,17 @@ impl ReplayedPositions {
         self.marks.push(mark);
     }
 
-    /// Adds the topic position of a queue segment if some of its messages were not sent, because they exceed the size
-    /// limit of the subscriber. By the position, the subscriber detects that messages are missing. Packets of the
-    /// segment other than these messages were sent, so they are not added.
+    /// Adds the topic position of a queue segment from which messages were omitted because they exceed the subscriber's
+    /// size limit. The subscriber uses the position to detect the gap. Marks of other packets are ignored, because
+    /// those packets were sent.
     pub(super) fn add_sent(&mut self, mark: ReplayMark) {
         if let ReplayMark::Messages { id, ring, next, .. } = mark {
             self.add(ReplayMark::Messages { id, ring, begins: false, next });
         }
     }
 
-    /// Appends all replies and positions, and a report of `lost` messages. The report follows the replies to FOLLOW,
-    /// because it does not concern subscriptions that detect missing messages by their positions.
+    /// Appends all replies and positions. Appends a report of `lost` messages after the replies to FOLLOW, because it
+    /// does not concern subscriptions that detect missing messages by their positions.
     pub(super) fn put(&mut self, outbox: &mut Outbox, operations: Operations, lost: u64) {
         self.last.clear();
         for mark in std::mem::take(&mut self.marks) {
@@ -234,7 +234,7 @@ impl ReplayedPositions {
                 ReplayMark::Synced(_) => {}
                 ReplayMark::Messages { id, ring, begins, next } => {
                     // Send the first position too, because the subscriber counts missing messages from there.
-                    for offset in begins.then_some(1).into_iter().chain([next]) {
+                    for offset in (begins && next > 1).then_some(1).into_iter().chain([next]) {
                         let mut body = Vec::new();
                         put_position(&mut body, &ring.topic, NextOffset { epoch: ring.epoch, offset });
                         put(outbox, id, operations.of(Kind::Position), &body);

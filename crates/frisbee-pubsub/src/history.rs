@@ -18,6 +18,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::hash::BuildHasher;
 use std::net::IpAddr;
+use std::ops::Bound;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -46,7 +47,7 @@ const MESSAGE_COST: usize = 80;
 /// Step size in bytes of changes to the memory charge of the histories.
 const STEP: usize = 16 * 1024;
 
-/// Limits of the messages that a broker keeps per topic for later subscribers; see
+/// Limits of the messages that a broker keeps per topic for later subscribers. Passed to
 /// [`BrokerBuilder::history`](crate::BrokerBuilder::history).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
@@ -226,7 +227,7 @@ impl Histories {
     }
 
     /// Records consecutive messages in the history of their topic. `known` caches this history from one call to the
-    /// next.
+    /// next. Returns the history, the offset of the first message and the number of messages.
     pub(crate) fn record(
         &self,
         records: &mut Records,
@@ -244,9 +245,9 @@ impl Histories {
         let ring = known.clone().expect("history of the topic should be known after recording");
         // Lock order: first the records of all topics, then the contents of one history.
         let mut contents = ring.contents.lock();
-        let first = contents.last + 1;
+        let first = contents.last.saturating_add(1);
         let count = packets.messages;
-        contents.last += count;
+        contents.last = contents.last.saturating_add(count);
         contents.was_used = true;
         let before = records.own();
         let at = limits.time.map(|_| Instant::now());
@@ -288,7 +289,7 @@ impl Histories {
         let ring = self.ring(records, topic, limits, from);
         let before = records.own();
         let mut contents = ring.contents.lock();
-        let first = contents.last + 1;
+        let first = contents.last.saturating_add(1);
         contents.last = contents.last.saturating_add(missed);
         records.remove(contents.messages.drain(..));
         drop(contents);
@@ -325,6 +326,28 @@ impl Records {
     /// Records that a subscription has started in the current epoch.
     pub(crate) fn begin_subscription(&mut self) {
         self.is_fresh = false;
+    }
+
+    /// Returns the histories of the topics that match a valid pattern, in the order of their topics, and the number of
+    /// topics that were compared with the pattern without a match.
+    pub(crate) fn matching(&self, pattern: &str) -> (Vec<&Arc<Ring>>, usize) {
+        let Some(wildcard) = pattern.find(['*', '>']) else {
+            return (self.topics.get(pattern).into_iter().collect(), 0);
+        };
+        // Compare only topics that start with the tokens before the first wildcard. They are adjacent in the table.
+        let prefix = &pattern[..wildcard];
+        let (mut rings, mut mismatches) = (Vec::new(), 0);
+        for (topic, ring) in self.topics.range::<str, _>((Bound::Included(prefix), Bound::Unbounded)) {
+            if !topic.starts_with(prefix) {
+                break;
+            }
+            if crate::covers(pattern, topic) {
+                rings.push(ring);
+            } else {
+                mismatches += 1;
+            }
+        }
+        (rings, mismatches)
     }
 
     /// Removes the histories of all topics and starts a new epoch, so that earlier positions become invalid. Returns
@@ -403,7 +426,7 @@ impl Ring {
     pub(crate) fn replay(&self, begin: StartPoint, room: usize) -> (u64, Vec<Bytes>) {
         let contents = self.contents.lock();
         let now = self.limits.time.map(|_| Instant::now());
-        let end = contents.last + 1;
+        let end = contents.last.saturating_add(1);
         let wanted = match begin {
             StartPoint::Opening(StartPosition::Now) => 0,
             StartPoint::Opening(StartPosition::Last) => 1,

@@ -48,7 +48,7 @@ pub struct Position {
 }
 
 impl Message {
-    /// Returns the topic.
+    /// Returns the topic that the message was published to.
     ///
     /// ```
     /// # async fn example(message: frisbee_pubsub::Message) -> Result<(), Box<dyn std::error::Error>> {
@@ -207,7 +207,8 @@ impl Subscription {
         let client = Client(self.shared.clone(), self._own.clone());
         self.shared.unsubscribe(&client.connection()?, self.id);
         // The broker processes requests in order, so its reply follows the messages that it has queued.
-        client.sync().await?;
+        // Keep errors of published messages for `sync`, because the subscription has ended regardless.
+        client.barrier().await?;
         self.inbox.close(&CloseReason::Local);
         Ok(())
     }

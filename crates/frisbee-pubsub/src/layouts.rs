@@ -1,4 +1,4 @@
-//! Descriptions of message layouts that a broker keeps for subscribers with other schema versions.
+//! Storage of message layout descriptions at a broker, for subscribers with other schema versions.
 //!
 //! A publisher of a typed topic announces the description of its messages. A subscriber that receives a message of
 //! another version requests the description by its fingerprint. A broker that does not have the description requests it
@@ -14,7 +14,8 @@ use frisbee::rpc::ConnectionExt;
 use frisbee::{Connection, MemoryCharge, Outbox, PacketId, Routed};
 use parking_lot::Mutex;
 use polyglot::layout::{DESCRIPTION_MAX, Description, Fingerprint};
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -25,26 +26,29 @@ pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum number and total size in bytes of the descriptions that a broker keeps: a thousand message types of 4 KiB.
 pub(crate) const KEPT_MAX: (usize, usize) = (1024, 4 * 1024 * 1024);
 
-/// Memory of a stored description in bytes, in addition to its length.
-const KEPT_COST: usize = 256;
+/// Memory of a stored description in bytes, in addition to its length. Includes its entry in the eviction queue.
+const KEPT_COST: usize = 320;
 
 /// Maximum number of pending requests for descriptions: of a broker, and of one connection. A connection has at most
 /// one request for each of its subscriptions.
 pub(crate) const WANTED_MAX: (usize, usize) = (1024, 16);
 
-/// An address may use this fraction (1/8) of the pending requests that other addresses have left free. Even if 32
-/// addresses use as many as they may, 14 of 1024 requests remain free.
+/// Divisor that limits the pending requests of an IP address to 1/8 of those that other addresses leave free. Even if
+/// 32 addresses use their share, 14 of 1024 requests remain free.
 const WANTED_PART: usize = 8;
 
-/// Descriptions that a broker keeps, and the subscribers that wait for others.
+/// Descriptions that a broker stores, and the subscribers that wait for a description it does not have yet.
 #[derive(Debug, Default)]
 pub(super) struct Layouts(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
     kept: BTreeMap<[u8; 16], Kept>,
+    /// Fingerprints of the stored descriptions by the address of their publisher, each with its sequence number. The
+    /// oldest one of an address is the first in its queue.
+    by_publisher: BTreeMap<Option<IpAddr>, VecDeque<(u64, [u8; 16])>>,
     bytes: usize,
-    /// Number of the description that was stored last.
+    /// Sequence number of the most recently stored description.
     last: u64,
     wanted: Vec<Wanted>,
 }
@@ -71,8 +75,6 @@ impl Layouts {
 #[derive(Debug)]
 struct Kept {
     description: Bytes,
-    publisher: Option<IpAddr>,
-    number: u64,
     _charge: MemoryCharge,
 }
 
@@ -85,9 +87,9 @@ struct Wanted {
 }
 
 impl State {
-    /// Stores a valid description unless it is known, and charges its memory to the connection `by`. If there are too
-    /// many descriptions, evicts the oldest ones of the address with the most. Returns `None` if there is no memory for
-    /// the description.
+    /// Stores a valid description unless it is already stored, and charges its memory to the connection `by`. If the
+    /// limits are exceeded, evicts the oldest descriptions of the publisher address with the most descriptions. Returns
+    /// `None` if there is no memory for the description.
     fn keep(
         &mut self,
         fingerprint: [u8; 16],
@@ -100,22 +102,35 @@ impl State {
         }
         let charge = by.try_charge(KEPT_COST + description.len())?;
         while self.kept.len() >= KEPT_MAX.0 || self.bytes + description.len() > KEPT_MAX.1 {
-            let mut counts = HashMap::<_, usize>::new();
-            self.kept.values().for_each(|kept| *counts.entry(kept.publisher).or_default() += 1);
-            let most = counts.values().copied().max()?;
-            let of_most = self.kept.iter().filter(|(_, kept)| counts[&kept.publisher] == most);
-            let oldest = *of_most.min_by_key(|(_, kept)| kept.number)?.0;
-            self.bytes -= self.kept.remove(&oldest)?.description.len();
+            self.evict_one()?;
         }
         self.last += 1;
         self.bytes += description.len();
         let description = Bytes::copy_from_slice(description);
-        self.kept.insert(fingerprint, Kept { description, publisher, number: self.last, _charge: charge });
+        self.kept.insert(fingerprint, Kept { description, _charge: charge });
+        self.by_publisher.entry(publisher).or_default().push_back((self.last, fingerprint));
         Some(())
     }
 
-    /// Registers a request for a description, unless the connection or its address has too many. Returns whether it is
-    /// the only request for this description, so that other brokers must be queried.
+    /// Evicts the oldest description of the address with the most descriptions. On a tie, evicts the oldest description
+    /// of these addresses. Returns `None` if no description is stored.
+    fn evict_one(&mut self) -> Option<()> {
+        // The broker's lock is held, so do not search the descriptions. An address may have stored all of them.
+        let share = |(_, queue): &(&Option<IpAddr>, &mut VecDeque<(u64, _)>)| {
+            (queue.len(), Reverse(queue.front().map(|(number, _)| *number)))
+        };
+        let (&publisher, queue) = self.by_publisher.iter_mut().max_by_key(share)?;
+        let (_, oldest) = queue.pop_front()?;
+        if queue.is_empty() {
+            self.by_publisher.remove(&publisher);
+        }
+        self.bytes -= self.kept.remove(&oldest)?.description.len();
+        Some(())
+    }
+
+    /// Registers a request for a description, unless the connection or its address has too many pending requests.
+    /// Returns `true` if this is the first pending request for the description, so that the caller must query the other
+    /// brokers.
     fn want(&mut self, fingerprint: [u8; 16], reader: &Connection, address: Option<IpAddr>) -> bool {
         let now = Instant::now();
         self.wanted.retain(|wanted| wanted.until > now);
@@ -172,7 +187,7 @@ impl BrokerShared {
         Routed::Slow
     }
 
-    /// Returns the description that another broker requests, if this broker has it.
+    /// Returns the description with this fingerprint, which another broker has requested, if this broker has stored it.
     pub(super) fn layout(&self, fingerprint: &[u8]) -> Option<Bytes> {
         self.layouts.0.lock().kept.get(fingerprint).map(|kept| kept.description.clone())
     }

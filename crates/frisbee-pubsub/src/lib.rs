@@ -122,7 +122,7 @@ enum Kind {
     Layout,
 }
 
-/// Range of operations that a connection uses for pub/sub. Contains the number of the first one.
+/// Range of operations that a connection uses for pub/sub, represented by its first operation.
 #[derive(Clone, Copy, Debug)]
 struct Operations(u16);
 

@@ -15,7 +15,7 @@
 //! # }
 //! ```
 //!
-//! docs/bus.md describes the guarantees. The feature `durable` adds topics that NATS stores; see the module `durable`.
+//! docs/bus.md describes the guarantees. The feature `durable` adds the module `durable`, with topics that NATS stores.
 //!
 //! `async-nats` is part of the public API, for options such as credentials, TLS and timeouts.
 

@@ -41,11 +41,11 @@ const PRESENCE_COST: usize = 256;
 /// Function that returns the name of a connection, or `None` if it has none.
 type PresenceNameFn = dyn Fn(&Connection) -> Option<String> + Send + Sync;
 
-/// Patterns of the topics with listed subscribers, each with the function that determines the name of a subscriber.
+/// Patterns of the topics that have presence, each with the function that determines the name of a subscriber.
 #[derive(Clone, Default)]
 pub(super) struct PresenceRules(Vec<(Box<str>, Arc<PresenceNameFn>)>);
 
-/// Names of the current subscribers of each topic with listed subscribers.
+/// Names of the current subscribers of each topic that has presence.
 #[derive(Debug)]
 pub(super) struct Presences {
     rules: PresenceRules,
@@ -135,8 +135,8 @@ impl BrokerShared {
         }
     }
 
-    /// Removes a subscription that [`join_presence`](Self::join_presence) has added from the list of a topic's
-    /// subscribers.
+    /// Removes a subscription from the list of a topic's subscribers, to which [`join_presence`](Self::join_presence)
+    /// has added it.
     pub(super) fn leave_presence(&self, subscriber: &Subscriber, topic: &str, name: &str) {
         let mut topics = self.presences.topics.lock();
         let Some(names) = topics.get_mut(topic) else { return };
@@ -188,7 +188,7 @@ fn message(topic: &str, event: &Value) -> Bytes {
     body.into()
 }
 
-/// Change in the list of a topic's subscribers; see [`Client::presence`].
+/// Change in the list of a topic's subscribers, as returned by [`Presence::recv`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum PresenceEvent {
@@ -241,7 +241,7 @@ impl PresenceEvent {
     }
 }
 
-/// Subscription that reports the subscribers of a topic and their changes; see [`Client::presence`].
+/// Subscription that reports the subscribers of a topic and their changes, created by [`Client::presence`].
 #[derive(Debug)]
 pub struct Presence {
     subscription: Subscription,

@@ -28,16 +28,16 @@ const SEGMENT_CHARGE: usize = 256;
 /// Memory charge in bytes for a [`ReplayMark`] in a queue segment.
 const MARK_CHARGE: usize = 64;
 
-/// While the queues of all subscribers exceed their total limit, the limit of each queue is divided by this number. The
-/// remaining space suffices for subscribers that keep up. While the server is short of memory, a queue is also limited
-/// to its available memory divided by this number.
+/// Divisor of each queue's limit while the queues of all subscribers exceed their total limit. The reduced limit
+/// suffices for subscribers that keep up. While the server is short of memory, each queue is also limited to the
+/// available memory divided by this number.
 const LEFT_WHEN_FULL: usize = 16;
 
 /// Minimum queue size in bytes that every subscriber may use, even if the server is short of memory.
 const QUEUE_LEAST: usize = 16 * 1024;
 
-/// While the server is short of memory, at most its available memory divided by this number is moved to an outbox at
-/// once.
+/// Divisor of the available memory that may be moved from a queue to an outbox at once while the server is short of
+/// memory.
 const WINDOW_WHEN_SHORT: usize = 256;
 
 /// Granularity in bytes of the memory charge of a queue.
@@ -130,7 +130,7 @@ impl QueueSegment {
         Self { packets, messages: 0, longest: 0, marks: Vec::new() }
     }
 
-    /// Appends a message.
+    /// Appends a message packet to the segment. Ignores a message that is too long for any packet.
     pub(super) fn push(&mut self, id: PacketId, operations: Operations, body: &Bytes) {
         if self.packets.push(id, operations.of(Kind::Message), body).is_ok() {
             self.messages = self.messages.saturating_add(1);
@@ -211,8 +211,8 @@ impl Subscriber {
         self.behind.load(Ordering::Relaxed)
     }
 
-    /// Locks the queue and calls `fill` to append packets of a publisher. Wakes the subscriber's task, unless the
-    /// caller is that task.
+    /// Locks the queue and calls `fill` to append packets. If the queue overflows, drops its oldest segments or
+    /// disconnects the subscriber. Wakes the subscriber's task, unless the publisher `from` is this subscriber itself.
     pub(super) fn deliver(&self, fill: impl FnOnce(&mut QueueDelivery<'_>), from: &impl Source) {
         let mut queue = self.queue.lock();
         if queue.closed {
@@ -260,7 +260,7 @@ impl Subscriber {
     /// expects no messages of it after the reply.
     pub(super) fn answer_sync(&self, id: PacketId, outbox: &mut Outbox) {
         let operation = self.operations.of(Kind::Sync);
-        // The flag is set while packets are queued.
+        // If the flag is clear, the queue is empty, and the reply cannot overtake a message.
         if !self.scheduled.load(Ordering::Acquire) {
             return put(outbox, id, operation, &[]);
         }
@@ -388,7 +388,7 @@ impl QueueDelivery<'_> {
         self.0.bytes
     }
 
-    /// Appends a packet that is not a message. If the packet is dropped, it is created again from `mark`.
+    /// Appends a packet that is not a message. If the packet is dropped, an equal packet is created from `mark` later.
     pub(super) fn control(&mut self, id: PacketId, operation: Operation, body: Vec<u8>, mark: Option<ReplayMark>) {
         self.append(body.len(), |segment| {
             let _ = segment.packets.push(id, operation, Bytes::from(body));

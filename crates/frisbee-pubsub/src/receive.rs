@@ -1,4 +1,4 @@
-//! The client as a router, which dispatches messages to subscriptions and replies to callers.
+//! Client side of pub/sub as a [`Router`]: passes received messages to subscriptions, and replies to waiting calls.
 //!
 //! A broker sends a message once, regardless of how many subscriptions of the connection match it. The matching
 //! subscriptions are looked up here, and are cached per topic until the subscriptions change. Consecutive messages of a
@@ -33,7 +33,7 @@ pub struct ClientRouter(Arc<ClientShared>, ClientKind);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ClientKind {
     First,
-    /// A connection that replaces a lost connection.
+    /// A connection that replaces a lost one.
     Next,
 }
 
@@ -80,8 +80,8 @@ pub struct ClientSession {
     routes: Vec<Route>,
     /// Index of the route that was used last. The next message is likely to use it too.
     last: usize,
-    /// Queue group subscription that received the last message, with its inbox. Cached for the next message.
-    /// The id is 0 if there is none.
+    /// Queue group subscription that received the last message, with its inbox. Cached for the next message. The id is
+    /// 0 if there is none.
     member: (PacketId, Inboxes),
     /// Positions of topics that have no cached route.
     stream: Stream,
@@ -313,7 +313,7 @@ impl ClientSession {
             if id.0 == 0 {
                 let stored = self.stream.get(&topic).copied().filter(|stored| stored.epoch == next.epoch);
                 shared.handle_gap(&topic, gap(stored, next));
-                self.set_position(topic, next);
+                self.set_position(shared, topic, next);
             } else if shared.follow(id.0, |follow| follow.handle_position(&topic, next)).is_some() {
                 let name = TopicName { name: topic, epoch: next.epoch };
                 let inboxes = shared.inbox(id.0).into_iter().collect();
@@ -324,10 +324,11 @@ impl ClientSession {
     }
 
     /// Stores the position of the next live message of a topic.
-    fn set_position(&mut self, topic: Arc<str>, next: NextOffset) {
-        if self.stream.len() >= POSITIONS_MAX {
+    fn set_position(&mut self, shared: &ClientShared, topic: Arc<str>, next: NextOffset) {
+        if self.stream.len() >= POSITIONS_MAX && !self.stream.contains_key(&topic) {
             self.stream = Stream::new();
             self.is_lossy = true;
+            shared.handle_discarded_stream();
         }
         self.stream.insert(topic, next);
     }
@@ -341,7 +342,7 @@ impl ClientSession {
         let next = NextOffset { epoch: replay.topic.epoch, offset: replay.next };
         let stored = self.stream.get(&topic).copied();
         if stored.is_none_or(|stored| stored.epoch != next.epoch || stored.offset < next.offset) {
-            self.set_position(topic.clone(), next);
+            self.set_position(shared, topic.clone(), next);
         }
         let stream = self.stream.get(&topic).copied().unwrap_or(next);
         shared.follow(replay.id.0, |follow| {
@@ -465,8 +466,8 @@ mod tests {
         assert!(matches!(comes(Kind::Sync, 0, vec![0]), Routed::Close(_)));
     }
 
-    /// Regression test: a subscription was not told that the first messages of a new topic had been dropped, because no
-    /// position preceded them. It ignores the loss reports of the connection.
+    /// Regression test: a subscription did not report that the first messages of a new topic had been dropped, because
+    /// no position preceded them. It ignores the loss reports of the connection.
     #[test]
     fn dropped_start_of_topic_is_reported_once() {
         let runtime = runtime();
@@ -498,6 +499,33 @@ mod tests {
         let received = received(&mut subscription);
         let shown: Vec<_> = received.iter().map(|text| text.trim_start_matches('0')).collect();
         assert_eq!(shown, ["-5", "-3", "3", "4"]);
+    }
+
+    /// Regression test: after a client had discarded its topic positions, its subscriptions reported no lost messages
+    /// of these topics until they reconnected.
+    #[tokio::test]
+    async fn loss_is_reported_after_positions_were_discarded() {
+        let router = ClientRouter::new();
+        let follow = Some(Box::new(Follow::new(">", Start::Now)));
+        let request = router.0.enter((">", "", follow), tokio::sync::oneshot::channel().0, None);
+        let mut subscription = request.expect("client should be open right after it was created");
+        let mut session = router.connected(&connection());
+        let mut comes = |kind, id, body: Vec<u8>| {
+            let packet = Packet::new(PacketId(id), router.0.operations.of(kind), body);
+            assert!(matches!(router.route(&mut session, packet, &mut Outbox::default()), Routed::Continue));
+        };
+        let position = |topic: usize, offset| {
+            let mut body = Vec::new();
+            put_position(&mut body, &format!("t.{topic}"), NextOffset { epoch: 1, offset });
+            body
+        };
+        comes(Kind::Follow, subscription.id, Answer { is_covered: true, epoch: 1, topics: 0 }.encode());
+        for topic in 0..=POSITIONS_MAX {
+            comes(Kind::Position, 0, position(topic, 1));
+        }
+        comes(Kind::Position, 0, position(0, 6));
+        comes(Kind::Lagged, 0, vec![5]);
+        assert_eq!(received(&mut subscription), ["-5"]);
     }
 
     /// Regression test: a subscription whose request was in transit reported the losses of other subscriptions.
@@ -557,6 +585,33 @@ mod tests {
                 other => assert!(!refused && matches!(other, Poll::Ready(Ok(()))), "{other:?}"),
             }
         }
+    }
+
+    /// Regression test: a rejection was lost if the call of `sync` that would have returned it was cancelled.
+    #[tokio::test]
+    async fn refusal_survives_cancelled_sync() {
+        let router = ClientRouter::new();
+        let (client, connection) = (router.client(), connection());
+        let mut session = router.connected(&connection);
+        let mut context = Context::from_waker(Waker::noop());
+        let mut receive = |kind: Kind, body: &'static [u8]| {
+            let packet = Packet::new(PacketId(0), router.0.operations.of(kind), Bytes::from_static(body));
+            assert!(matches!(router.route(&mut session, packet, &mut Outbox::default()), Routed::Continue));
+        };
+        receive(Kind::Refused, b"\x05first");
+        let [before, after, mut kept] = [(); 3].map(|()| {
+            let mut syncing = Box::pin(client.sync());
+            assert!(syncing.as_mut().poll(&mut context).is_pending());
+            syncing
+        });
+        drop(before);
+        receive(Kind::Sync, b"");
+        receive(Kind::Sync, b"");
+        // Its reply has arrived, but the call has not been polled again.
+        drop(after);
+        receive(Kind::Sync, b"");
+        let synced = kept.as_mut().poll(&mut context);
+        assert!(matches!(synced, Poll::Ready(Err(PubSubError::Refused(_)))), "{synced:?}");
     }
 
     #[tokio::test]

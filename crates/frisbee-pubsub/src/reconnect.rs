@@ -1,4 +1,4 @@
-//! Reconnection of a client. Its subscriptions continue on the new connection and are notified.
+//! Replacement of a client's lost connection, and renewal of its subscriptions on the new one.
 
 use super::Kind;
 use super::client::{ClientShared, OwnedConnection};
@@ -36,7 +36,7 @@ pub(super) struct Resubscription {
 pub(super) async fn keep(own: Weak<OwnedConnection>, shared: Weak<ClientShared>, dial: Dial) {
     let (mut made, mut failures) = (Instant::now(), 0);
     while let Some(current) = own.upgrade().map(|own| own.connection()) {
-        let reason = current.closed().await;
+        let reason = ended(&current).await;
         if matches!(reason, CloseReason::Local) {
             return; // The connection was closed locally, and the subscriptions have been notified.
         }
@@ -55,8 +55,20 @@ pub(super) async fn keep(own: Weak<OwnedConnection>, shared: Weak<ClientShared>,
     }
 }
 
-/// Connects to the broker, with retries until an attempt succeeds or the client is dropped. `failures` is the number of
-/// earlier failed attempts.
+/// Waits until a connection has ended and its router has handled the end. Otherwise, the router could fail the requests
+/// of the next connection instead.
+async fn ended(connection: &Connection) -> CloseReason {
+    let (ending, ended) = oneshot::channel();
+    // The callback runs after `Router::disconnected`, whereas `closed` may return earlier.
+    connection.on_close(move |reason| drop(ending.send(reason.clone())));
+    match ended.await {
+        Ok(reason) => reason,
+        Err(_) => connection.closed().await,
+    }
+}
+
+/// Connects to the broker and retries until an attempt succeeds. Returns `None` if the client is closed or dropped.
+/// `failures` is the number of earlier failed attempts.
 async fn connect(
     own: &Weak<OwnedConnection>,
     shared: &Weak<ClientShared>,
@@ -102,8 +114,8 @@ async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
             again.inbox.extend([Entry::Reconnected].into_iter(), shared.inbox_max);
         }
         if request(shared, connection, again).await.is_err() {
-            // The connection was lost again, possibly before `again` above removed the marks of these subscriptions.
-            // Mark all subscriptions as lost, so that the next connection renews them.
+            // The connection was lost again. `ClientShared::again` above may have run after that and cleared the marks
+            // of the subscriptions, so set them once more for the next connection.
             return shared.lose_all();
         }
     }
@@ -177,8 +189,8 @@ mod tests {
         assert!(started.elapsed() > 5 * PAUSE_MAX, "{:?}", started.elapsed());
     }
 
-    /// Regression test: a client that was closed while it reconnected went on to do so, and its subscriptions never
-    /// ended.
+    /// Regression test: a client that was closed while it reconnected connected nevertheless, and its subscriptions
+    /// never ended.
     #[tokio::test(start_paused = true)]
     async fn client_closed_while_reconnecting_ends() {
         let acceptor = frisbee::Server::builder().build(Broker::new()).expect("default settings should be valid");

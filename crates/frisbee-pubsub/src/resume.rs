@@ -12,7 +12,8 @@ use std::sync::Arc;
 /// next reconnect reports that an unknown number of messages is missing.
 pub(super) const POSITIONS_MAX: usize = 64 * 1024;
 
-/// Point in the history at which a subscription starts; see [`Client::subscribe_from`](crate::Client::subscribe_from).
+/// Point in the history of its topics at which a subscription starts. Passed to
+/// [`Client::subscribe_from`](crate::Client::subscribe_from).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Start {
@@ -26,7 +27,7 @@ pub enum Start {
     After(Position),
 }
 
-/// Number of messages that are missing directly before a received message, if known.
+/// Whether messages are missing directly before a received message, and how many if the number is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PrecedingGap {
     None,
@@ -123,7 +124,9 @@ impl Follow {
         }
         self.is_resumed = true;
         let own = std::mem::take(&mut self.own);
-        if self.topics_left > 0 {
+        if self.topics_left > 0 && !self.is_lossy {
+            // Messages of topics that the broker has not listed yet are lost unless their positions are known.
+            self.is_lossy = !self.expects_all && !self.is_known_topic();
             self.expected.extend(own.into_iter().map(|(topic, (next, _))| (topic, next)));
             return;
         }
@@ -143,6 +146,17 @@ impl Follow {
         }
     }
 
+    /// Returns whether the pattern is a single topic whose position was sent in the last request.
+    fn is_known_topic(&self) -> bool {
+        !self.expected.is_empty() && check_topic(self.pattern.as_bytes()).is_ok()
+    }
+
+    /// Called when the positions of live messages were discarded. The subscription then relies on the broker's loss
+    /// reports for the connection.
+    pub(super) fn handle_discarded_stream(&mut self) {
+        self.is_lossy |= self.is_started;
+    }
+
     /// Discards the remembered topic positions, so that the subscription resumes with the next message that is
     /// published. Returns whether there were any positions.
     pub(super) fn forget_positions(&mut self) -> bool {
@@ -151,8 +165,8 @@ impl Follow {
         !std::mem::take(&mut self.expected).is_empty()
     }
 
-    /// Continues the subscription without a history, because the broker keeps none. Returns the number of missing
-    /// messages to report to the reader. It is unknown after a reconnect.
+    /// Continues the subscription without a history, because the broker keeps none. After a reconnect, returns a gap of
+    /// unknown length unless a gap was already reported.
     pub(super) fn handle_plain(&mut self) -> PrecedingGap {
         self.is_started = true;
         self.is_lossy = true;
@@ -173,8 +187,7 @@ impl Follow {
             // reported.
             self.is_reported = false;
         }
-        let is_topic = check_topic(self.pattern.as_bytes()).is_ok();
-        let is_unknown = if is_topic && !self.expected.is_empty() {
+        let is_unknown = if self.is_known_topic() {
             // If the broker still has the topic, the position that follows this reply shows whether messages are
             // missing.
             answer.topics == 0
@@ -216,8 +229,8 @@ impl Follow {
     }
 }
 
-/// Compares the expected position of a topic with its actual position `next`. Returns the number of messages that are
-/// missing between the two.
+/// Compares the expected position of a topic with its actual position `next`. Returns whether messages are missing
+/// between the two, and how many if the number is known.
 pub(super) fn gap(expected: Option<NextOffset>, next: NextOffset) -> PrecedingGap {
     match expected {
         None => PrecedingGap::None,
@@ -337,6 +350,47 @@ mod tests {
             *b"\x03a.b\x00\x00\x00\x00\x00\x00\x00\x07\x0c",
             "stream should have continued"
         );
+    }
+
+    /// Regression test: if the connection was lost before all topics were listed, messages of the other topics were
+    /// lost without a report.
+    #[test]
+    fn loss_during_list_of_topics_is_reported() {
+        let interrupt = |follow: &mut Follow| {
+            follow.handle_position(&"a.b".into(), next(7, 3));
+            follow.handle_replayed(&"a.b".into(), next(7, 3), next(7, 3));
+            follow.handle_loss(&stream(3), false);
+            follow.handle_answer(Answer { topics: 2, ..COVERED })
+        };
+        for start in [Start::Now, Start::Last, Start::Oldest] {
+            let mut follow = Follow::new("a.*", start);
+            follow.handle_answer(Answer { topics: 2, ..COVERED });
+            assert_eq!(interrupt(&mut follow), PrecedingGap::Unknown, "{start:?}");
+            assert_eq!(interrupt(&mut follow), PrecedingGap::Unknown, "{start:?}, other topics are still unknown");
+            follow.handle_position(&"a.b".into(), next(7, 3));
+            follow.handle_position(&"a.c".into(), next(7, 1));
+            follow.handle_loss(&stream(3), false);
+            assert_eq!(follow.handle_answer(Answer { topics: 2, ..COVERED }), PrecedingGap::None);
+            assert_eq!(interrupt(&mut follow), PrecedingGap::None, "{start:?}, all topics are known");
+        }
+        let position = Position { epoch: 7, offset: 2 };
+        let mut follow = Follow::new("a.b", Start::After(position));
+        follow.handle_answer(COVERED);
+        follow.handle_loss(&Stream::new(), false);
+        assert_eq!(follow.handle_answer(COVERED), PrecedingGap::None);
+    }
+
+    /// Regression test: a subscription whose replay was interrupted after it had discarded positions received the
+    /// messages of these topics again.
+    #[test]
+    fn interrupted_replay_forgets_excess_positions() {
+        let mut follow = Follow::new("a.*", Start::Oldest);
+        follow.handle_answer(Answer { topics: POSITIONS_MAX as u64 + 2, ..COVERED });
+        for topic in 0..=POSITIONS_MAX {
+            follow.handle_position(&format!("a.{topic}").into(), next(7, 1));
+        }
+        follow.handle_loss(&Stream::new(), false);
+        assert_eq!(follow.request(), [0]);
     }
 
     /// Regression test: a client stored an unlimited number of topic positions that a hostile broker sent.

@@ -156,7 +156,7 @@ fn fan_out_packet_is_encoded_once() {
     let (_runtime, _, [mut writer, mut one, mut two]) = peers(Broker::builder());
     one.subscribe(1, "a", "");
     two.subscribe(7, "a", "");
-    // Many small messages, one that is copied once, and one that is never copied.
+    // Publish many small messages, one that is copied once, and one that is never copied.
     let large = Bytes::from(message("a", vec![1; 100_000]));
     for _ in 0..200 {
         writer.publish("a", [0; 32]);
@@ -497,7 +497,7 @@ fn zero_limit_of_broker_is_rejected() {
     std::panic::catch_unwind(|| History::last(1).for_time(Duration::ZERO)).expect_err("zero should be rejected");
 }
 
-/// Regression test: a subscription that did not fit into a full broker counted as abuse of its client.
+/// Regression test: a subscription that did not fit into a full broker counted as abuse by its client.
 #[test]
 fn full_broker_is_not_abuse_of_client() {
     let (_runtime, _, [mut one, mut two]) = peers(Broker::builder().per_connection_max(3).total_max(4));

@@ -4,8 +4,8 @@ use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Maximum length of a topic or pattern in bytes. Typical names are shorter, and a table of a million names of this
-/// length still fits into memory.
+/// Maximum length of a topic or pattern in bytes. Typical names are shorter. A million names of this length take 255
+/// MB.
 pub(crate) const TOPIC_MAX: usize = 255;
 
 /// Maximum number of tokens in a topic or pattern. It bounds the time of a lookup. At each token, a lookup may follow
@@ -15,7 +15,7 @@ pub(crate) const DEPTH_MAX: usize = 16;
 /// Wildcard that matches exactly one token.
 const ONE: &str = "*";
 
-/// Wildcard that matches all remaining tokens. There must be at least one.
+/// Wildcard that matches one or more remaining tokens.
 const REST: &str = ">";
 
 /// Reason why a topic or pattern is invalid.
@@ -144,8 +144,8 @@ struct Node<K, V> {
     rest: Table<K, V>,
 }
 
-/// A sorted table. Growing moves only a few entries, whereas a hash table would rehash all of them at once. Most tables
-/// have a single entry, which is stored inline because a map would use ten times the memory.
+/// A table sorted by key. Growing moves only a few entries, whereas a hash table would rehash all of them at once. Most
+/// tables have a single entry, which is stored inline because a map would use ten times the memory.
 #[derive(Debug)]
 enum Table<K, V> {
     None,
@@ -176,7 +176,7 @@ impl<K: Ord, V> Trie<K, V> {
         self.nodes
     }
 
-    /// Inserts a value for a pattern, which must be valid.
+    /// Inserts a value for a valid pattern. Replaces the value with the same key of the same pattern, if there is one.
     pub(crate) fn insert(&mut self, pattern: &str, key: K, value: V) {
         let mut node = &mut self.root;
         for token in pattern.split('.') {
@@ -208,7 +208,7 @@ impl<K: Ord, V> Trie<K, V> {
         removed
     }
 
-    /// Calls `show` with each value that has a pattern matching the topic, in unspecified order.
+    /// Calls `show` with the key and value of each entry whose pattern matches the topic, in unspecified order.
     pub(crate) fn for_each_match<'a>(&'a self, topic: &str, mut show: impl FnMut(&'a K, &'a V)) {
         self.root.visit(Some(topic), &mut show);
     }
@@ -232,7 +232,7 @@ impl<K: Ord, V> Node<K, V> {
             _ => {
                 let child = self.children.get_mut(token)?;
                 let removed = child.remove(next, key, nodes);
-                // Empty nodes are removed, so that topics of the past use no memory.
+                // Remove empty nodes, so that patterns without values occupy no memory.
                 if child.is_empty() {
                     self.children.remove(token);
                     *nodes -= 1;

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -116,15 +117,16 @@ impl<M: polyglot::Message> Topic<M> {
         if let Some(layout) = M::LAYOUT {
             client.0.announce(layout, &client.connection()?);
         }
-        Ok(TopicPublisher { publisher, message: PhantomData })
+        let is_limit_known = AtomicBool::new(publisher.is_limit_known());
+        Ok(TopicPublisher { publisher, is_limit_known, message: PhantomData })
     }
 
-    /// Subscribes like [`Client::subscribe`]. On a new connection, first waits until it is known whether the peer
+    /// Subscribes like [`Client::subscribe`]. If the connection is new, first waits until it is known whether the peer
     /// supports the protocol extension.
     ///
     /// # Errors
-    /// If the name is not a valid pattern, the peer is not native or rejects the subscription, or the connection is
-    /// closed.
+    /// If the name is not a valid pattern, the peer does not support the protocol extension or rejects the
+    /// subscription, or the connection is closed.
     ///
     /// # Cancel safety
     /// Dropping the future before completion cancels the subscription.
@@ -134,8 +136,8 @@ impl<M: polyglot::Message> Topic<M> {
         Ok(self.subscription(subscription))
     }
 
-    /// Subscribes to the topics from the given start position, if the broker keeps a history of them; see
-    /// [`Client::subscribe_from`].
+    /// Subscribes to the topics from the given start position, like [`Client::subscribe_from`]. For topics without a
+    /// history, the subscription starts with the next message.
     ///
     /// # Errors
     /// Same as [`subscribe`](Self::subscribe).
@@ -148,7 +150,7 @@ impl<M: polyglot::Message> Topic<M> {
         Ok(self.subscription(subscription))
     }
 
-    /// Subscribes as a member of a queue group; see [`Client::queue_subscribe`].
+    /// Subscribes as a member of a queue group, like [`Client::queue_subscribe`].
     ///
     /// # Errors
     /// Same as [`subscribe`](Self::subscribe).
@@ -199,8 +201,8 @@ impl<M: polyglot::Message> Topic<M> {
         self.decode_or_unknown(stored).map_err(|(why, _)| RecvError::Undecodable(format!("the message is {why}")))
     }
 
-    /// Decodes a message. On failure, returns the reason, and the fingerprint of the message's layout if that layout is
-    /// unknown.
+    /// Decodes a message. On failure, returns the reason. If the layout of the message is unknown, also returns its
+    /// fingerprint.
     fn decode_or_unknown(&self, stored: &Bytes) -> Result<M, (String, Option<Fingerprint>)> {
         let limits = Limits { body: stored.len().max(frisbee::BODY_MAX as usize), nesting: self.nesting };
         let body = self.reader.read::<M>(stored, limits);
@@ -229,12 +231,14 @@ impl<M> fmt::Debug for Topic<M> {
 /// Publishes messages of one type to a single topic.
 pub struct TopicPublisher<M> {
     publisher: Publisher,
+    /// Whether the maximum message size of the broker is known.
+    is_limit_known: AtomicBool,
     message: PhantomData<fn() -> M>,
 }
 
 impl<M: polyglot::Message> TopicPublisher<M> {
-    /// Publishes a message once the connection has space for it. The message is encoded directly into the outbox, and
-    /// long `Bytes` and `Utf8Bytes` are not copied.
+    /// Publishes a message once the connection has space for it. On a new connection, first waits until the broker's
+    /// limit is known. The message is encoded directly into the outbox. Long `Bytes` and `Utf8Bytes` are not copied.
     ///
     /// # Errors
     /// If the message cannot be encoded or is too long, or the connection is closed.
@@ -242,13 +246,19 @@ impl<M: polyglot::Message> TopicPublisher<M> {
     /// # Cancel safety
     /// Dropping the future before completion publishes nothing.
     pub async fn publish(&self, message: &M) -> Result<(), PubSubError> {
+        if !self.is_limit_known.load(Ordering::Relaxed) {
+            // A message above the limit would close the connection.
+            self.publisher.limit_known().await;
+            self.is_limit_known.store(true, Ordering::Relaxed);
+        }
         self.publisher.publish_with(|packet| put(packet, message)).await?
     }
 }
 
 impl<M> Clone for TopicPublisher<M> {
     fn clone(&self) -> Self {
-        Self { publisher: self.publisher.clone(), message: PhantomData }
+        let is_limit_known = AtomicBool::new(self.is_limit_known.load(Ordering::Relaxed));
+        Self { publisher: self.publisher.clone(), is_limit_known, message: PhantomData }
     }
 }
 

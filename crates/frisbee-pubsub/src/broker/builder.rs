@@ -1,4 +1,4 @@
-//! Settings of a broker.
+//! The methods of [`BrokerBuilder`], which set the limits and policies of a broker.
 
 use super::{Broker, BrokerBuilder, BrokerShared, Permit, SlowSubscriberPolicy, TopicUse};
 use crate::Operations;
@@ -108,8 +108,8 @@ impl BrokerBuilder {
     /// applies. Defaults to none.
     ///
     /// With a [backplane](Self::backplane), each broker keeps the messages of all brokers, even of topics that none of
-    /// its clients subscribe to. It begins when its first client connects. A message may have different offsets at
-    /// different brokers.
+    /// its clients subscribe to. A broker starts to keep them when its first client connects. A message may have
+    /// different offsets at different brokers.
     ///
     /// Each topic takes about 300 bytes and its name. Each message takes its payload and 80 bytes. The memory of all
     /// histories is charged to the [memory](frisbee::ServerBuilder::memory_max) of one server, which is the first

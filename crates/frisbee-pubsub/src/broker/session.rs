@@ -41,7 +41,7 @@ pub(super) struct Subscribed {
 }
 
 impl BrokerSession {
-    /// Returns an error if the connection may not publish to the topic.
+    /// Checks whether the connection may publish to a topic. Fails with the reason for the rejection.
     pub(super) fn may_publish(&mut self, permit: &Permit, topic: &[u8]) -> Result<(), (Reason, String)> {
         let connection = self.subscriber.connection();
         let changes = connection.attachments().changes();

@@ -1,4 +1,4 @@
-//! Subscriptions: requests for them, stored messages that precede them, and their removal.
+//! Adds and removes subscriptions at the broker, and replays topic histories to new subscribers.
 
 use super::session::{BrokerSession, Subscribed};
 use super::{BrokerShared, Refusal, Target, TopicUse};
@@ -6,7 +6,7 @@ use crate::follow::{Answer, NextOffset, ReplayMark, Request, put_position};
 use crate::history::Ring;
 use crate::presence::Presences;
 use crate::queue::{QueueDelivery, Subscriber};
-use crate::topics::{TOPIC_MAX, check_pattern, check_topic, covers};
+use crate::topics::{TOPIC_MAX, check_pattern};
 use crate::{Kind, Reason};
 use frisbee::rpc::ConnectionExt;
 use frisbee::{Connection, PacketId};
@@ -41,8 +41,8 @@ pub(super) struct Requested<'a> {
 }
 
 impl BrokerShared {
-    /// Validates a subscription request. Call this without a lock, because it calls functions of the user, which may
-    /// use the broker.
+    /// Validates a subscription request, and fails with the reason and text of its rejection. Call this without a lock,
+    /// because it calls functions of the user, which may use the broker.
     pub(super) fn check_subscription<'a>(
         &self,
         connection: &Connection,
@@ -119,7 +119,8 @@ impl BrokerShared {
         charge.resize(least + nodes * NODE_COST);
         let interest = self.bus.as_ref().map(|bus| {
             let interest = bus.join(&session.subscriber, id.0, pattern, group.as_ref(), follows);
-            // Increment the version again, because messages from other brokers are routed to active subscriptions only.
+            // Increment the version again, because `join` has added the subscription to an interest. The interest may
+            // have cached routes for messages of other brokers without this subscription.
             self.version.fetch_add(1, Ordering::Release);
             interest
         });
@@ -133,14 +134,15 @@ impl BrokerShared {
     }
 
     /// Handles a FOLLOW packet: adds a subscription that first receives stored messages from the histories of its
-    /// topics. Queues the reply and the stored messages for the connection.
+    /// topics. Queues the reply and the stored messages for the connection. Returns the number of topics that were
+    /// compared with the pattern without a match.
     pub(super) fn follow(
         &self,
         session: &mut BrokerSession,
         id: PacketId,
         pattern: &[u8],
         request: &Request<'_>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<usize, Refusal> {
         // Deliver earlier messages of this connection first, because they precede the subscription.
         let subscriber = session.subscriber.clone();
         session.fanout.flush(self, &*subscriber);
@@ -151,17 +153,13 @@ impl BrokerShared {
         self.subscribe(session, id, requested, true)?;
         records.begin_subscription();
         let pattern = session.patterns[&id.0].pattern.clone();
-        let rings: Vec<&Arc<Ring>> = match records.topics.get(&*pattern) {
-            Some(ring) => vec![ring],
-            None if check_topic(pattern.as_bytes()).is_ok() => Vec::new(),
-            None => records.topics.values().filter(|ring| covers(&pattern, &ring.topic)).collect(),
-        };
+        let (rings, mismatches) = records.matching(&pattern);
         let is_covered = self.histories.covers(&pattern);
         let answer = Answer { is_covered, epoch: records.epoch, topics: rings.len() as u64 };
         subscriber.deliver(|queue| self.replay(queue, id, answer, &rings, request), &*subscriber);
         drop(records);
         self.send_list(session, id);
-        Ok(())
+        Ok(mismatches)
     }
 
     /// Sends the list of a topic's subscribers if the subscription with this id observes them. Must be called after the
@@ -194,9 +192,11 @@ impl BrokerShared {
             put_position(&mut position, &ring.topic, NextOffset { epoch: ring.epoch, offset: first });
             queue.control(id, self.operations.of(Kind::Position), position, None);
             queue.mark(ReplayMark::Messages { id, ring: Arc::clone(ring), begins: false, next: first });
-            for (offset, body) in (first..).zip(&bodies) {
+            let mut next = first;
+            for body in &bodies {
+                next = next.saturating_add(1);
                 queue.push(id, self.operations, body);
-                queue.mark(ReplayMark::Messages { id, ring: Arc::clone(ring), begins: false, next: offset + 1 });
+                queue.mark(ReplayMark::Messages { id, ring: Arc::clone(ring), begins: false, next });
             }
         }
     }

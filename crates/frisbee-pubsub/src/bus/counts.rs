@@ -57,8 +57,7 @@ impl SentCounts {
     pub(super) fn row(&mut self, topic: &str) -> Row<'_> {
         if !self.topics.contains_key(topic) {
             if self.topics.len() >= SENT_MAX {
-                // Discard all counts and begin a new epoch, which tells the receivers that the counts start at zero
-                // again.
+                // Discard all counts and begin a new epoch, so that receivers know that the counts start at zero again.
                 self.topics = HashMap::new();
                 self.epoch += 1;
             }
@@ -126,13 +125,14 @@ impl ReceivedCounts {
         self.memory
     }
 
-    /// Records a received message. Returns how many messages before it were missed.
+    /// Records a received message. Returns whether it is new, and if so, how many messages before it were missed.
     pub(super) fn message(&mut self, topic: &str, stamp: SequenceStamp) -> StampVerdict {
         let Some(before) = stamp.count.checked_sub(1) else { return StampVerdict::Malformed };
         self.assess(topic, stamp, before)
     }
 
-    /// Records a message count that another broker has sent. Returns how many messages are missing.
+    /// Records a message count that another broker has sent. Returns whether it is new, and if so, how many messages
+    /// are missing.
     pub(super) fn mark(&mut self, topic: &str, stamp: SequenceStamp) -> StampVerdict {
         self.assess(topic, stamp, stamp.count)
     }
@@ -142,7 +142,7 @@ impl ReceivedCounts {
     fn assess(&mut self, topic: &str, stamp: SequenceStamp, before: u64) -> StampVerdict {
         let rows = self.origins.get_mut(&stamp.origin);
         let Some(row) = rows.and_then(|rows| rows.get_mut(topic)) else {
-            // The first stamp sets the baseline, because without it no message is known to be missing.
+            // Record the first stamp as the baseline. Without a baseline, no message is known to be missing.
             self.insert(topic, stamp);
             return StampVerdict::New(0);
         };

@@ -148,8 +148,8 @@ impl Interest {
         members.is_empty()
     }
 
-    /// Returns whether the registered pattern is active. If not, the subscriber is notified when the pattern becomes
-    /// active.
+    /// Returns whether the registered pattern is active. Otherwise, records the subscription `id`, which the broker
+    /// confirms once the pattern becomes active.
     pub(crate) fn is_joined_or_answers(&self, subscriber: &Arc<Subscriber>, id: u16) -> bool {
         match &mut *self.asked.lock() {
             None => true,
@@ -288,10 +288,9 @@ impl Source for Interest {
         &self.budget
     }
 
-    /// Returns the route for a topic: the connections with a matching subscription of this registration's pattern. If
-    /// all matching subscriptions of a connection have this pattern, the connection receives a message once for all of
-    /// them, like a message of this broker. If some have other patterns, the connection receives a separate copy for
-    /// each pattern, which is addressed to the ids of the subscriptions with that pattern.
+    /// Returns the route for a topic: the connections that have matching subscriptions with this registration's
+    /// pattern. A connection receives one copy for all its subscriptions if every matching one has this pattern.
+    /// Otherwise, each matching subscription with this pattern receives a copy that is addressed to its id.
     fn route(&self, broker: &BrokerShared, topic: &str) -> Route {
         if self.history.is_some() {
             return Route::of_history(broker, topic);
@@ -330,7 +329,8 @@ impl Source for Interest {
     }
 }
 
-/// Subscription ids of a connection: ids with the registered pattern, and all ids that match a topic.
+/// Subscription ids of a connection: of its subscriptions with the registered pattern (`here`), and of all its
+/// subscriptions that match a topic (`matching`).
 struct Ids {
     subscriber: Arc<Subscriber>,
     here: Vec<u16>,

@@ -69,7 +69,8 @@ impl ClientShared {
     }
 
     fn send_layout(&self, connection: &Connection, body: &[u8]) {
-        // Ignore the error, because the connection that replaces a closed one announces the layout again.
+        // Ignore the error, because the next connection announces the layouts again, and a request without a reply
+        // times out.
         let _ = connection.send_now(|outbox| put(outbox, PacketId(0), self.operations.of(Kind::Layout), body));
     }
 }

@@ -20,12 +20,14 @@ impl ClientShared {
             inbox_max: INBOX_MAX,
             connection: Mutex::default(),
             is_persistent: AtomicBool::new(false),
+            has_published: AtomicBool::new(false),
             version: AtomicU64::new(0),
             inner: Mutex::default(),
         }
     }
 
-    /// Sets the connection of the client. Returns whether the client will use it.
+    /// Makes `connection` the client's connection if the client has none, or if it replaces a lost one (`is_next`).
+    /// Returns whether it is now the client's connection.
     pub(crate) fn connected(&self, connection: &Connection, is_next: bool) -> bool {
         let mut current = self.connection.lock();
         if is_next || current.is_none() {
@@ -39,7 +41,7 @@ impl ClientShared {
         self.is_persistent.load(Ordering::Relaxed)
     }
 
-    /// Makes the client end with its current connection.
+    /// Stops the client from replacing its connection, so that the client closes with it.
     pub(crate) fn stop_reconnecting(&self) {
         self.is_persistent.store(false, Ordering::Relaxed);
     }
@@ -57,8 +59,8 @@ impl ClientShared {
         disconnected.map(|(id, entered)| entered.again(*id, pending)).collect()
     }
 
-    /// Returns a request that renews a subscription without its topic positions, for a broker that accepts fewer of
-    /// them. Returns `None` if the subscription has no positions.
+    /// Discards the topic positions of a subscription and returns a request that renews it without them. Used when the
+    /// broker has rejected the number of positions. Returns `None` if the subscription has no positions.
     pub(crate) fn again_without_positions(&self, id: u16) -> Option<Resubscription> {
         let ClientState { inboxes, pending, .. } = &mut *self.inner.lock();
         let entered = inboxes.get_mut(&id)?;
@@ -149,10 +151,9 @@ impl ClientShared {
         self.inner.lock().inboxes.get(&id).map(|entered| entered.inbox.clone())
     }
 
-    /// Returns the inboxes of the subscriptions outside queue groups that match a topic. Excludes subscriptions that
-    /// the broker has not confirmed yet. Until then, messages that match such a subscription arrive only because of
-    /// other subscriptions of the connection. If those ended, the messages would stop until the broker handles the
-    /// request, which would leave a gap.
+    /// Returns the inboxes of the confirmed subscriptions that match a topic, except for queue group members.
+    /// Unconfirmed subscriptions are excluded. They would receive messages only while another subscription matches them
+    /// too, and would have a gap if the other one ended first.
     pub(crate) fn matching(&self, topic: &str) -> Vec<Arc<Inbox>> {
         let mut inboxes = Vec::new();
         let inner = self.inner.lock();
@@ -176,19 +177,30 @@ impl ClientShared {
         }
     }
 
+    /// Records that a message is sent. The caller holds the lock of the connection's mailbox.
+    #[inline(always)]
+    pub(super) fn record_published(&self) {
+        // Store only changes, so that the cache line stays shared between publishers on several threads.
+        if !self.has_published.load(Ordering::Relaxed) {
+            self.has_published.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns whether messages were sent since the last call.
+    pub(super) fn take_published(&self) -> bool {
+        self.has_published.swap(false, Ordering::Relaxed)
+    }
+
     /// Handles the broker's reply to the oldest SYNC request.
     pub(crate) fn handle_sync(&self) {
-        let mut inner = self.inner.lock();
-        let (sync, refused) = (inner.syncs.pop_front(), inner.refused.take());
-        drop(inner);
-        if let Some(sync) = sync {
-            let _ = sync.send(refused.map_or(Ok(()), Err));
-        }
+        let sync = self.inner.lock().syncs.pop_front();
+        // Complete the call after the lock is released. An error means that the call was cancelled.
+        let _ = sync.map(|sync| sync.answer.send(()));
     }
 
     /// Handles a report that a message was rejected. The first reason is stored until the next SYNC.
     pub(crate) fn handle_refusal(&self, text: &str) {
-        self.inner.lock().refused.get_or_insert_with(|| text.to_owned());
+        self.inner.lock().unreported.get_or_insert_with(|| PubSubError::Refused(text.to_owned()));
     }
 
     /// Handles a report that `count` messages were lost by one subscription, or by all subscriptions if `id` is 0.
@@ -212,8 +224,15 @@ impl ClientShared {
         self.inner.lock().stream = (stream, is_lossy);
     }
 
-    /// Calls `handle` for a subscription that uses a history, and reports the missing messages that it returns to the
-    /// reader of the subscription. Returns `None` if there is no such subscription.
+    /// Updates all subscriptions after the router has discarded the topic positions of the current connection.
+    #[cold]
+    pub(crate) fn handle_discarded_stream(&self) {
+        let inboxes = &mut self.inner.lock().inboxes;
+        inboxes.values_mut().filter_map(|one| one.follow.as_mut()).for_each(|follow| follow.handle_discarded_stream());
+    }
+
+    /// Calls `handle` for a subscription that uses a history, and reports the returned gap to the subscription's
+    /// reader. Returns `None` if there is no such subscription.
     pub(crate) fn follow(&self, id: u16, handle: impl FnOnce(&mut Follow) -> PrecedingGap) -> Option<()> {
         let mut inner = self.inner.lock();
         let RegisteredSubscription { inbox, follow, .. } = inner.inboxes.get_mut(&id)?;
@@ -262,6 +281,10 @@ impl ClientShared {
         let mut inner = self.inner.lock();
         let (pending, syncs) = (std::mem::take(&mut inner.pending), std::mem::take(&mut inner.syncs));
         inner.disconnect_reason = Some(reason.clone());
+        if self.take_published() || syncs.iter().any(|sync| sync.confirms) {
+            // Replace the text of a rejection, because the loss concerns more messages.
+            inner.unreported = Some(PubSubError::Unconfirmed);
+        }
         let mut inboxes = Vec::new();
         let ClientState { inboxes: entered, stream: (stream, is_lossy), .. } = &mut *inner;
         for entered in entered.values_mut() {

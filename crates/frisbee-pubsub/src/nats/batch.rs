@@ -1,5 +1,5 @@
-//! Batches of several frames in one NATS message, which NATS then receives, parses and forwards once. `bus/frame.rs`
-//! describes the encoding.
+//! Batches of several frames in one NATS message, so that NATS handles only one message instead of several.
+//! `bus/frame.rs` describes the encoding.
 
 use bytes::{BufMut, Bytes, BytesMut};
 

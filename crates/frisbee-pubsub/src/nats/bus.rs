@@ -31,8 +31,8 @@ const PORTION: usize = 256;
 /// whole batches. A single message may be longer.
 const PASSED_MAX: usize = 16 * 1024;
 
-/// Number of written bytes before the NATS client is flushed. Flushing limits the memory of the client's queue, which
-/// may otherwise contain 2048 messages of any size.
+/// Number of bytes after which the NATS client is flushed. Flushing limits the memory of the client's queue, which may
+/// otherwise contain 2048 messages of any size.
 const UNFLUSHED_MAX: usize = 1024 * 1024;
 
 /// Maximum pause between attempts to connect to NATS. It is short enough that the bus works again within two seconds
@@ -394,8 +394,8 @@ mod tests {
         }
     }
 
-    /// Regression test: frames were passed directly to the NATS client. Its queue holds up to 2048 messages of any
-    /// size.
+    /// Regression test: frames were passed directly to the NATS client, which queued up to 2048 messages of any size
+    /// for a server that does not read.
     #[tokio::test]
     async fn messages_for_stalled_server_are_rejected() {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("socket should bind to the loopback address");

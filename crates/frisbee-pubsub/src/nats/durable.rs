@@ -69,7 +69,7 @@ use tokio::time::{Instant, sleep, timeout};
 /// Maximum length of a message id in bytes, equal to that of a topic.
 const ID_MAX: usize = 255;
 
-/// Timeout of a request to NATS. The request is then repeated.
+/// Time after which a request to NATS without a reply is repeated.
 const ATTEMPT: Duration = Duration::from_secs(2);
 
 /// Minimum and maximum pause between repetitions of a NATS request.
@@ -120,7 +120,7 @@ impl Shared {
     }
 }
 
-/// Position at which NATS has stored a message.
+/// Result of storing a message: its position in the durable topic, and whether it was stored before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StoredMessage {
     sequence: u64,
@@ -162,7 +162,7 @@ impl DurableTopic {
     /// Messages stay in order if each is published after the previous one was stored.
     ///
     /// # Errors
-    /// See [`PublishError`].
+    /// If an argument is invalid, NATS rejects the message, or NATS does not reply in time.
     ///
     /// # Cancel safety
     /// If the future is dropped, the message may have been stored.

@@ -12,11 +12,11 @@ const HAS_MEMBERS: u8 = 5;
 /// Control frame that requests announcements of queue group members. It consists of this single byte.
 const ASKS: u8 = 6;
 
-/// How many ticks a broker waits for announcements of other brokers after it has started or reconnected: about a
+/// Number of ticks that a broker waits for announcements of other brokers after it has started or reconnected: about a
 /// second.
 const ANSWER_TICKS: u32 = 4;
 
-/// How many ticks an announcement is valid: about half a minute.
+/// Number of ticks that an announcement is valid: about half a minute.
 const HEARD_TICKS: u32 = 120;
 
 /// Number of ticks between two announcements of a broker, about ten seconds. An announcement is valid for three times
@@ -29,7 +29,7 @@ const SAY_TICKS: u32 = 40;
 pub(crate) struct Groups {
     /// Number of queue group members that are connected to this broker.
     here: AtomicUsize,
-    /// How many more ticks other brokers are assumed to have queue group members.
+    /// Number of further ticks for which other brokers are assumed to have queue group members.
     elsewhere: AtomicU32,
     /// Number of ticks until this broker announces its members again.
     next: AtomicU32,

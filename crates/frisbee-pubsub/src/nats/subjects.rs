@@ -1,7 +1,7 @@
 //! NATS subjects of a bus, and names of its queue groups.
 //!
-//! A topic is used as a subject unchanged, behind the name of the bus, because its tokens are valid NATS tokens. Group
-//! names are arbitrary and are therefore escaped.
+//! The NATS subject of a topic consists of the bus name, `.t.` and the topic, because the tokens of a topic are valid
+//! NATS tokens. Names of queue groups may contain any characters and are therefore escaped.
 
 use std::fmt::Write;
 use std::io;

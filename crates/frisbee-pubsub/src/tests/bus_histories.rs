@@ -115,7 +115,7 @@ fn bus_outage_begins_reported_epoch() {
 
 #[test]
 fn rejoined_broker_begins_epoch_on_all_brokers() {
-    // Simulates a broken connection of the other broker. Its first message of a topic was lost.
+    // Simulate a broken connection of the other broker, on which its first message of a topic is lost.
     let bus = MemoryBus::new();
     let (_runtime, [a, b], [mut at_a, mut at_b]) = joined(&bus, &settings());
     follow(&mut at_b, 1, "a.*", 0, &[]);

@@ -48,7 +48,7 @@ pub(super) fn follow(member: &mut Member, id: u16, pattern: &str, start: u8, pos
     let mut body = name(pattern);
     body.push(start);
     positions.iter().for_each(|(topic, next)| put_position(&mut body, topic, *next));
-    assert!(matches!(member.send(Kind::Follow, id, body), Routed::Slow));
+    assert!(matches!(member.send(Kind::Follow, id, body), Routed::Slow | Routed::Charged(_)));
 }
 
 pub(super) fn epoch(broker: &Broker) -> u64 {
@@ -58,6 +58,36 @@ pub(super) fn epoch(broker: &Broker) -> u64 {
 pub(super) fn publish(member: &mut Member, topic: &str, numbers: impl IntoIterator<Item = u32>) {
     numbers.into_iter().for_each(|number| member.publish(topic, number.to_string()));
     member.run_batch();
+}
+
+/// Regression test: each subscription with a wildcard was compared with all topics, free of charge. A client could keep
+/// a core busy by subscribing and unsubscribing repeatedly.
+#[test]
+fn mismatched_topics_are_charged_to_subscriber() {
+    let (_runtime, _, [mut reader, mut writer]) = peers(Broker::builder().history(">", History::last(1)));
+    for topic in 0..100 {
+        publish(&mut writer, &format!("{}.{topic}", if topic % 2 == 0 { "even" } else { "odd" }), 0..=0);
+    }
+    for (pattern, topics, charge) in [
+        (">", 100, None),
+        ("*.*", 100, None),
+        ("even.*", 50, None),
+        ("even.>", 50, None),
+        ("eve.*", 0, None),
+        ("odd.1", 1, None),
+        ("odd.x", 0, None),
+        ("*.1", 1, Some(99 / 8)),
+        ("odd.*.x", 0, Some(50 / 8)),
+        ("*", 0, Some(100 / 8)),
+    ] {
+        let routed = reader.send(Kind::Follow, 1, [name(pattern), vec![0]].concat());
+        match charge {
+            None => assert!(matches!(routed, Routed::Slow), "{pattern}: {routed:?}"),
+            Some(bytes) => assert!(matches!(routed, Routed::Charged(of) if of == bytes), "{pattern}: {routed:?}"),
+        }
+        assert_eq!(shown(&mut reader)[0], format!("={topics}"), "{pattern}");
+        let _ = reader.send(Kind::Unsubscribe, 1, "");
+    }
 }
 
 /// Regression test: the permission callback was called while the histories were locked. A callback that queried their
@@ -161,7 +191,7 @@ fn dropped_messages_are_followed_by_their_position() {
     assert!(shown[4].ends_with(&format!("{lost:05}")));
 }
 
-/// Regression test: a slow subscriber was not told that the first messages of a topic had been dropped, neither after
+/// Regression test: a slow subscriber did not learn that the first messages of a topic had been dropped, neither after
 /// the topic's history had been removed, nor for a topic that another subscription of the connection started to follow.
 #[test]
 fn each_dropped_part_of_topic_has_its_positions() {
@@ -181,6 +211,23 @@ fn each_dropped_part_of_topic_has_its_positions() {
     writer.run_batch();
     let shown = shown(&mut reader);
     assert_eq!(shown[..7], ["0@a:6", "0@a:1", "0@a:4", "=1", "2@a:4", "0@a:5", "-6"]);
+}
+
+/// Regression test: if only the position of a new topic was dropped, its first message was sent without one. A client
+/// that reconnected then received the messages of the topic twice.
+#[test]
+fn dropped_position_of_new_topic_is_sent_again() {
+    let settings = Broker::builder().history(">", History::last(2)).queue_max(5_500);
+    let (_runtime, _, [mut reader, mut writer]) = peers(settings);
+    follow(&mut reader, 1, "a.*", 0, &[]);
+    assert_eq!(shown(&mut reader), ["=0"]);
+    for topic in ["a.b", "a.c"] {
+        writer.publish(topic, format!("{topic:5000}"));
+        writer.run_batch();
+    }
+    let shown = shown(&mut reader);
+    let shown: Vec<_> = shown.iter().map(|text| text.trim_end()).collect();
+    assert_eq!(shown, ["0@a.b:1", "0@a.b:2", "0@a.c:1", "-1", "0:a.c"]);
 }
 
 #[test]
@@ -249,7 +296,7 @@ fn many_topics_stay_within_memory_of_histories() {
     }
 }
 
-/// Messages published from an address.
+/// Source of messages: a number from which the publisher's address is derived, and the memory budget to charge.
 struct Published<'a>(u8, &'a MemoryBudget);
 
 impl Source for Published<'_> {
@@ -290,6 +337,19 @@ fn publisher_of_many_topics_evicts_its_own() {
     assert_eq!(publish(1, 3..100), [4, 4]);
 }
 
+/// Regression test: forged message counts of other brokers made the offsets of a topic overflow.
+#[test]
+fn offsets_do_not_overflow() {
+    let (_runtime, broker, [mut reader, mut writer]) = peers(Broker::builder().history("a", History::last(2)));
+    let (histories, budget) = (&broker.0.histories, writer.connection().memory_budget());
+    for _ in 0..2 {
+        histories.skip(&mut histories.lock(), "a", History::last(2), u64::MAX, &Published(1, &budget));
+    }
+    publish(&mut writer, "a", 1..=3);
+    follow(&mut reader, 1, "a", 2, &[]);
+    assert_eq!(shown(&mut reader)[2..], ["1:2", "1:3"]);
+}
+
 /// Regression test: readers that took no messages kept each replaced message of a history alive, and the memory of
 /// these messages was not charged.
 #[test]
@@ -307,7 +367,7 @@ fn long_messages_stay_charged_until_readers_end() {
     }
     writer.publish("a", vec![b'x'; LONG]);
     writer.run_batch();
-    // Each reader holds the last message, which both share, and a separate earlier message.
+    // Three messages are kept. A message in the queues of both readers is counted once.
     assert!((3 * LONG..3 * LONG + 50_000).contains(&held(&writer)), "{}", held(&writer));
     first.vanish();
     second.vanish();

@@ -2,10 +2,14 @@
 //! reported as missing.
 
 use frisbee::{Acceptor, BODY_MAX_LEAST, Config, SendError, Server, memory};
-use frisbee_pubsub::{Broker, BrokerBuilder, Client, History, MemoryBus, PubSubError, RecvError, Start, Subscription};
+use frisbee_pubsub::{
+    Broker, BrokerBuilder, Client, History, MemoryBus, PubSubError, RecvError, Start, Subscription, TopicUse,
+};
 use parking_lot::Mutex;
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Waker};
 use std::time::Duration;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
@@ -258,8 +262,7 @@ async fn position_is_valid_start() {
     assert!(client.subscribe_from("kept.*", Start::After(position)).await.is_err());
 }
 
-/// While several threads publish, subscriptions are created and dropped on one connection, and connections break at
-/// random.
+/// Creates and drops subscriptions on one connection, while several threads publish and connections break at random.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn messages_arrive_once_or_count_as_lost() {
     const MESSAGES: u64 = 20_000;
@@ -344,24 +347,89 @@ async fn positions_over_broker_limits_are_forgotten() {
     }
 }
 
-/// Regression test: the broker closed the connection for each message above its limit, and the client reported the
-/// message as published.
-#[tokio::test]
-async fn oversized_publish_fails_on_new_connection() {
+/// Returns a client of a broker that accepts only short messages.
+async fn broker_of_short_messages() -> (Line, Client) {
     let least = Server::builder().config(Config::default().body_max(BODY_MAX_LEAST));
     let line = Line::new(Broker::builder());
     line.set(Some(least.build(Broker::new()).expect("settings of the broker's server should be valid")));
     let client = line.client().await;
+    (line, client)
+}
+
+/// Interrupts the connection, and waits until the client has replaced it.
+async fn reconnect(line: &Line, client: &Client) {
+    line.cut();
+    let connection = client.connection().expect("client should have a connection");
+    connection.closed().await;
+    while client.connection().expect("client should have a connection").is_same(&connection) {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Regression test: `sync` succeeded on the next connection although the messages of the lost one had not arrived.
+#[tokio::test]
+async fn sync_reports_unconfirmed_messages_once() {
+    let line = Line::new(Broker::builder());
+    let client = line.client().await;
+    let publisher = client.publisher("a").expect("topic should be valid");
+    for _ in 0..2 {
+        publisher.publish("confirmed").await.expect("client should be connected");
+        client.sync().await.expect("broker should confirm all messages");
+        reconnect(&line, &client).await;
+        client.sync().await.expect("no message should be unconfirmed");
+        publisher.publish("unconfirmed").await.expect("client should be connected");
+        reconnect(&line, &client).await;
+        publisher.publish("on the next connection").await.expect("client should be connected");
+        let synced = client.sync().await;
+        assert!(matches!(synced, Err(PubSubError::Unconfirmed)), "{synced:?}");
+        client.sync().await.expect("the loss should be reported only once");
+    }
+    // The SYNC of a cancelled call is lost together with the message before it.
+    publisher.publish("unconfirmed").await.expect("client should be connected");
+    let cancelled = pin!(client.sync()).as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    assert!(cancelled.is_pending(), "{cancelled:?}");
+    reconnect(&line, &client).await;
+    let synced = client.sync().await;
+    assert!(matches!(synced, Err(PubSubError::Unconfirmed)), "{synced:?}");
+}
+
+/// Regression test: `drain` failed because of a message that the client had published, and `sync` then succeeded.
+#[tokio::test]
+async fn drain_leaves_rejection_to_publisher() {
+    let line = Line::new(Broker::builder().permit(|_, topic| !matches!(topic, TopicUse::Publish("forbidden"))));
+    let client = line.client().await;
+    let mut subscription = client.subscribe("a").await.expect("broker should accept the subscription");
+    client.publish("forbidden", "x").await.expect("client should be connected");
+    subscription.drain().await.expect("broker should confirm the end of the subscription");
+    let synced = client.sync().await;
+    assert!(matches!(synced, Err(PubSubError::Refused(_))), "{synced:?}");
+}
+
+/// Regression test: the broker closed the connection for each message above its limit, and the client reported the
+/// message as published.
+#[tokio::test]
+async fn oversized_publish_fails_on_new_connection() {
+    let (line, client) = broker_of_short_messages().await;
     let long = || vec![0; BODY_MAX_LEAST as usize];
     let publisher = client.publisher("a").expect("topic should be valid");
     for _ in 0..2 {
         let published = publisher.publish(long()).await;
         assert!(matches!(published, Err(PubSubError::Send(SendError::TooLong(_)))), "{published:?}");
-        line.cut();
-        let connection = client.connection().expect("client should have a connection");
-        connection.closed().await;
-        while client.connection().expect("client should have a connection").is_same(&connection) {
-            tokio::task::yield_now().await;
-        }
+        reconnect(&line, &client).await;
+    }
+}
+
+/// Regression test: a typed message above the limit of the broker closed the connection if it was published before the
+/// limit was known, and the client reported it as published.
+#[cfg(feature = "typed")]
+#[tokio::test]
+async fn oversized_typed_publish_fails_on_new_connection() {
+    let (line, client) = broker_of_short_messages().await;
+    let topic = crate::Topic::<String>::new("a");
+    let publisher = topic.publisher(&client).expect("topic should be valid");
+    for _ in 0..2 {
+        let published = publisher.publish(&"x".repeat(BODY_MAX_LEAST as usize)).await;
+        assert!(matches!(published, Err(PubSubError::Send(SendError::TooLong(_)))), "{published:?}");
+        reconnect(&line, &client).await;
     }
 }

@@ -5,6 +5,16 @@ use crate::MemoryBus;
 use crate::layouts::{KEPT_MAX, WANTED_MAX};
 use frisbee::rpc::ConnectionExt;
 use polyglot::layout::{DESCRIPTION_MAX, Description, Field, Fingerprint, Shape, Type, TypeLayout};
+#[cfg(unix)]
+use std::time::Duration;
+
+/// Returns the processor time that the current thread has used. Unlike elapsed time, it does not depend on other
+/// threads and processes.
+#[cfg(unix)]
+fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.try_into().expect("CPU time should be non-negative")
+}
 
 /// Returns the description of a message with a field of this number, and a name of this length.
 fn description(number: u32, length: usize) -> Vec<u8> {
@@ -52,6 +62,30 @@ fn descriptions_are_bounded_and_charged() {
     assert_eq!(described(&mut reader), [wanted]);
 }
 
+/// Regression test: each announcement to a full broker examined all descriptions several times, with the lock held.
+#[cfg(unix)]
+#[test]
+fn eviction_does_not_search_descriptions() {
+    let (_runtime, broker, [mut publisher, _]) = peers(Broker::builder());
+    let mut number = 0;
+    let mut announce = |count: usize| {
+        let start = cpu_time();
+        for _ in 0..count {
+            number += 1;
+            assert!(matches!(publisher.send(Kind::Layout, 0, description(number, 8)), Routed::Slow));
+        }
+        cpu_time() - start
+    };
+    let mut least = || (0..8).map(|_| announce(100)).min().expect("at least one round should run");
+    let stored = least();
+    assert_eq!(broker.0.layouts.counts().0, 800);
+    let _ = least();
+    assert_eq!(broker.0.layouts.counts().0, KEPT_MAX.0);
+    let evicting = least();
+    // The search took more than a hundred times as long as storing a description.
+    assert!(evicting < stored * 8, "{stored:?} without eviction, {evicting:?} with");
+}
+
 #[test]
 fn malformed_descriptions_are_not_kept() {
     let (_runtime, broker, [mut publisher, _]) = peers(Broker::builder());
@@ -83,12 +117,12 @@ fn bus_brokers_fetch_layouts_on_request() {
 /// Regression test: 64 connections of one address used all pending requests that a broker permits.
 #[test]
 fn greedy_addresses_leave_requests_to_others() {
-    // The clock stands still, because requests expire after two seconds.
+    // Pause the clock, because requests would otherwise expire after two seconds.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     let _entered = runtime.enter();
     let broker = Broker::builder().build();
     let mut number = 0_u128;
-    // The requests of a connection that ends are removed.
+    // Keep the readers, because the requests of a connection that ends are removed.
     let mut readers = Vec::new();
     let mut ask = |address: u8, requests: usize| {
         let before = broker.0.layouts.counts().2;

@@ -133,7 +133,7 @@ impl Delivery {
         let _: Result<(), AckError> = self.nak(Duration::ZERO).await;
     }
 
-    /// Returns whether too little of the acknowledgement timeout is left, because the message has been queued for too
+    /// Returns whether less than half of the acknowledgement timeout is left, because the message was queued for too
     /// long.
     pub(super) fn is_stale(&self) -> bool {
         self.since.elapsed() > self.ack_timeout / 2

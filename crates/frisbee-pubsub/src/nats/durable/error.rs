@@ -41,7 +41,7 @@ pub enum OpenError {
 pub(super) enum JetStreamFailure {
     /// JetStream rejected the request.
     Refused(JetStreamError),
-    /// There was no reply.
+    /// NATS did not reply, or the request could not be sent.
     Silent(RequestError),
 }
 
@@ -78,22 +78,22 @@ impl Error for OpenError {}
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum PublishError {
-    /// The topic is not valid.
+    /// The topic violates the syntax of topics.
     Topic(TopicError),
     /// The pattern of the durable topic does not match this topic.
     NotCovered {
-        /// The rejected topic.
+        /// Topic to which the message was to be published.
         topic: String,
         /// Pattern of the durable topic.
         pattern: String,
     },
-    /// The message id is not valid.
+    /// The message id is empty, too long, or contains other characters than visible ASCII.
     Id(String),
     /// The payload exceeds the maximum size of the durable topic.
     TooLong {
         /// Size of the payload in bytes.
         length: usize,
-        /// Maximum size of a payload in bytes; see [`DurableTopic::payload_max`](super::DurableTopic::payload_max).
+        /// [Maximum size](super::DurableTopic::payload_max) of a payload in bytes.
         limit: usize,
     },
     /// The message was not stored, because NATS rejected it or could not be reached. For example, NATS rejects messages

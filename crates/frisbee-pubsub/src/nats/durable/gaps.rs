@@ -77,7 +77,7 @@ mod tests {
     fn deliveries_to_others_are_not_gaps() {
         let mut gaps = GapTracker::new(place(0, 0));
         assert_eq!(gaps.reach(place(10, 10)), 0);
-        // Five deliveries to other readers, and four removed messages.
+        // Before this message, there were five deliveries to other readers and four removed messages.
         assert_eq!(gaps.reach(place(16, 20)), 4);
     }
 

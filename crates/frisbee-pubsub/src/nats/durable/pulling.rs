@@ -1,4 +1,4 @@
-//! Task of a reader, which requests messages from NATS on demand and detects lost requests.
+//! Task that requests messages from NATS when a reader waits for one, and detects lost requests.
 
 use super::gaps::{GapTracker, StreamPosition};
 use super::subscription::info;
@@ -29,8 +29,8 @@ const SILENCE: Duration = Duration::from_millis(2500);
 /// Interval at which a subscription checks for lost pull requests.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Header in the message that NATS ends a pull request with. It contains the number of requested messages that were not
-/// delivered.
+/// Header of the message with which NATS ends a pull request. It contains the number of requested messages that were
+/// not delivered.
 const PENDING_MESSAGES: &str = "Nats-Pending-Messages";
 
 /// Status code when NATS ends a pull request because of a conflict. The status text names the conflict.
@@ -81,8 +81,8 @@ pub(super) struct Puller {
     /// Time at which the last packet from NATS arrived. If nothing arrives for [`SILENCE`], pull requests are
     /// considered lost.
     heard: Instant,
-    /// Number of times that the NATS client had connected when messages were last requested. If it has changed, pending
-    /// pull requests are lost.
+    /// Number of times that the NATS client had connected at the last check. If it has changed, pending pull requests
+    /// are lost.
     connects: u64,
     /// Whether the position of the subscription is unknown. If so, it must be queried before messages are requested.
     is_lost: bool,
@@ -180,7 +180,8 @@ impl Puller {
         }
     }
 
-    /// Queries the current stream position of the subscription at NATS.
+    /// Queries the stream position of the subscription and reports removed messages to the reader. Fails with the
+    /// reason if the subscription no longer exists, and with `None` if the query should be retried.
     async fn find_place(&mut self) -> Result<(), Option<SubscriptionEnded>> {
         // Use a timeout, because a request that is sent while the connection is being lost receives no reply.
         let Ok(found) = timeout(ATTEMPT, info(&self.shared, &self.name)).await else { return Err(None) };
@@ -281,7 +282,7 @@ impl Puller {
     }
 
     /// Parses a message of this subscription. Returns the delivery, its stream position, and the number of messages
-    /// that follow. Returns `None` if the metadata belongs to another subscription.
+    /// that follow. Returns `None` if the message does not belong to this subscription.
     fn delivery(&self, message: &JetStreamMessage) -> Option<(Delivery, StreamPosition, u64)> {
         let info = message.info().ok()?;
         let attempt = u64::try_from(info.delivered).ok().filter(|attempt| *attempt > 0)?;

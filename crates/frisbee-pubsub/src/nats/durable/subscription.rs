@@ -241,7 +241,8 @@ impl Subscription {
     /// Waits for the next message, without a timeout.
     ///
     /// # Errors
-    /// See [`RecvError`].
+    /// If messages were removed before they could be received, in which case the next call continues, or if the
+    /// subscription has ended.
     ///
     /// # Cancel safety
     /// A message is removed only when the future resolves, so dropping the future loses no message. Requested messages
