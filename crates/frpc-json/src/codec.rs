@@ -10,7 +10,7 @@ use crate::{DecodeError, DecodeReason, EncodeError, Json, Reader, Writer};
 /// option, list or map of codecs encodes an option, list or map of their values. For example, `Vec<Enum<Color>>` is a
 /// codec of `Vec<i32>`.
 pub trait Codec {
-    /// The value.
+    /// Rust type of the field.
     type Target: Default;
 
     /// Whether `null` is a value of the type rather than an absent field.
@@ -26,8 +26,8 @@ pub trait Codec {
     /// If it has no JSON form.
     fn encode(value: &Self::Target, to: &mut Writer<'_>) -> Result<(), EncodeError>;
 
-    /// Reads a value into `value`, which must be the default. Returns `false` if the value is unknown and must be
-    /// ignored.
+    /// Reads a value into `value`, which must be the default. Returns `false` if the value is an unknown enum name
+    /// that the [options](crate::Options::ignore_unknown) ignore. The caller must not store `value` then.
     ///
     /// # Errors
     ///

@@ -40,7 +40,7 @@ impl<C: Codec> Codec for Option<C> {
     }
 }
 
-/// A repeated field.
+/// Codec of a repeated field.
 impl<C: Codec> Codec for Vec<C> {
     type Target = Vec<C::Target>;
     const IS_NULLABLE: bool = false;
@@ -87,7 +87,7 @@ impl<C: Codec> Codec for Vec<C> {
 /// memory that each further entry adds.
 macro_rules! map {
     ([$($bounds:tt)*] $map:ident<$($hasher:ident)?>, |$entry:ident| $first:expr, $each:expr) => {
-        /// A map field.
+        /// Codec of a map field.
         impl<K: Key + $($bounds)*, C: Codec $(, $hasher: BuildHasher + Default)?> Codec for $map<K, C $(, $hasher)?> {
             type Target = $map<K, C::Target $(, $hasher)?>;
             const IS_NULLABLE: bool = false;

@@ -1,4 +1,4 @@
-//! Reasons of decoding and encoding errors.
+//! Errors of decoding and encoding, with their reasons.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +7,7 @@ use polyglot::{NESTING_CEILING, PathError};
 
 use crate::limits::QUOTED_MAX;
 
-/// The error of invalid input. Either its author is faulty, or the schemas differ.
+/// Error of decoding invalid JSON. Either the sender is faulty, or its schema differs.
 ///
 /// ```
 /// use frpc_json::{DecodeReason, from_json};
@@ -40,7 +40,7 @@ pub enum DecodeReason {
     Surrogate,
     /// A number or string is not a valid value of the field's type.
     Invalid {
-        /// The type.
+        /// Name of the expected type.
         expected: &'static str,
         /// The beginning of the invalid text.
         text: String,
@@ -122,8 +122,8 @@ impl fmt::Display for DecodeReason {
     }
 }
 
-/// The error of encoding a message that JSON cannot represent. The fault lies with the caller, or with the peer that
-/// sent the message in another encoding.
+/// Error of encoding a message that JSON cannot represent. Caused by the caller, or by the peer that sent the message
+/// in another encoding.
 pub type EncodeError = PathError<EncodeReason, ()>;
 
 /// Reason why a value cannot be encoded as JSON.

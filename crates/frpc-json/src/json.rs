@@ -148,7 +148,7 @@ pub fn from_json<M: Json>(json: &[u8]) -> Result<M, DecodeError> {
 ///
 /// # Errors
 ///
-/// If the message has no JSON form. The output is then restored.
+/// If the message has no JSON form. `out` then keeps its previous contents.
 pub fn to_json<M: Json>(message: &M, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     Options::new().encode(message, out)
 }
@@ -167,7 +167,7 @@ impl<M: Fields> Json for M {
         let mut has_type = !from.mark_any(false);
         from.level(|from| {
             let mut seen = SeenFields::default();
-            // Writers usually write fields in the order of declaration, so expect the next declared field first.
+            // Expect the next declared field first, because writers usually write fields in the order of declaration.
             let mut next = 0_usize;
             let mut is_field = from.first_field()?;
             while is_field {

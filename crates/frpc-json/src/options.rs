@@ -139,7 +139,7 @@ impl<'t> Options<'t> {
     /// # Errors
     ///
     /// If the message has no JSON form, such as well-known types with certain values and messages that nest too deep.
-    /// The output is then restored.
+    /// `out` then keeps its previous contents.
     ///
     /// ```
     /// let mut out = Vec::new();

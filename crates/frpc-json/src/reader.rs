@@ -369,12 +369,12 @@ impl<'a> Reader<'a> {
         Ok(self.text.get(start..self.at).unwrap_or_default())
     }
 
-    /// Skips a JSON value of any kind. Its objects and arrays may be nested twice as deep as messages may be here,
-    /// because a message in a map or list takes two levels of JSON.
+    /// Skips a JSON value of any kind. Objects and arrays in it may nest twice as deep as the remaining nesting limit
+    /// of messages, because a message in a map or list takes two levels of JSON.
     ///
     /// # Errors
     ///
-    /// If it is not JSON, or nests too deep.
+    /// If the value is not valid JSON or nests too deep.
     ///
     /// ```
     /// use frpc_json::{Options, Reader};

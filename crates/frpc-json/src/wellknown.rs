@@ -124,14 +124,15 @@ macro_rules! well_known {
     };
     (FieldMask for $type:ty) => {
         $crate::well_known!(@json "FieldMask", $type, it, |to| $crate::wellknown::encode_field_mask(&it.paths, to), |from| {
-            it.paths = $crate::wellknown::decode_field_mask(from)?;
+            let paths = $crate::wellknown::decode_field_mask(from)?;
+            it.paths = paths.into_iter().map(::core::convert::Into::into).collect();
             Ok(())
         });
     };
     (Any for $type:ty) => {
         $crate::well_known!(@json "Any", $type, it, |to| $crate::wellknown::encode_any(&it.type_url, &it.value, to), |from| {
             let (type_url, value) = $crate::wellknown::decode_any(from)?;
-            (it.type_url, it.value) = (type_url, value.into());
+            (it.type_url, it.value) = (type_url.into(), value.into());
             Ok(())
         });
     };

@@ -63,7 +63,7 @@ impl<'a> Writer<'a> {
         EncodeError::new(EncodeReason::Refused(reason.into()))
     }
 
-    /// Appends JSON of the caller unchanged.
+    /// Appends JSON text as it is, without validation.
     ///
     /// ```
     /// use frpc_json::{Options, Writer};

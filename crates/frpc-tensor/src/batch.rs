@@ -186,7 +186,8 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
     /// Outside of a tokio runtime.
     ///
     /// # Cancel safety
-    /// Dropping the future removes the item from the queue. A running batch continues and its result is discarded.
+    /// Dropping the future excludes the item from later batches. The item itself is dropped when it reaches the front
+    /// of the queue, or earlier if the queue is full. A running batch continues and its result is discarded.
     pub async fn call(&self, item: T) -> Result<R, E> {
         let (reply, replied) = oneshot::channel();
         self.shared.add(PendingCall { item, arrived: Instant::now(), reply })?;
@@ -330,7 +331,7 @@ where
 
 /// Awaits the future that `make` creates. Returns `None` if creating or polling it panicked.
 async fn unwound<F: Future + Unpin>(make: impl FnOnce() -> F) -> Option<F::Output> {
-    // A future that panicked is dropped.
+    // Assert unwind safety, because a future that panicked is dropped without another poll.
     let mut future = catch_unwind(AssertUnwindSafe(make)).ok()?;
     let poll = poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| Pin::new(&mut future).poll(context))) {
         Ok(Poll::Pending) => Poll::Pending,

@@ -4,7 +4,7 @@ use crate::dtype::ElementType;
 
 /// A Rust type of tensor elements. This trait is sealed.
 pub trait Element: bytemuck::CheckedBitPattern + bytemuck::NoUninit + Send + Sync + sealed::Bytes {
-    /// The element type.
+    /// Element type that corresponds to this Rust type.
     const TYPE: ElementType;
 }
 

@@ -32,7 +32,7 @@ impl Image {
     }
 }
 
-/// Omits the data.
+/// Formats the image without its data, which may be long.
 impl fmt::Debug for Image {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Image")

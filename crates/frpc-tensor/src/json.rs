@@ -131,7 +131,7 @@ impl Parts {
     }
 }
 
-/// The parsed `data`.
+/// Parsed member `data` of a tensor's JSON object.
 #[derive(Default)]
 enum Data {
     #[default]
@@ -201,7 +201,7 @@ impl Json for Image {
     }
 }
 
-/// An image as its JSON object.
+/// An image that is read from a JSON object, rather than from a string.
 #[derive(Default)]
 struct ImageObject(Image);
 

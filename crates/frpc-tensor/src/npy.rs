@@ -12,7 +12,7 @@ use crate::dtype::Dtype;
 use crate::error::TensorError;
 use crate::tensor::{DIMENSIONS_MAX, Tensor, length};
 
-/// The magic number.
+/// Magic number at the start of a `.npy` file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// Maximum length in bytes of a `.npy` header, equal to NumPy's limit `_MAX_HEADER_SIZE`. The header of a plain array
@@ -22,7 +22,7 @@ const HEADER_MAX: usize = 10_000;
 /// Alignment in bytes of the data in `.npy` files that NumPy writes.
 const ALIGNMENT: usize = 64;
 
-/// Parses a file.
+/// Parses a `.npy` file. The elements of the returned tensor are in C order.
 pub(crate) fn read(mut file: Bytes) -> Result<Tensor, TensorError> {
     let (start, header) = header(&file)?;
     let Header { descriptor, is_fortran, shape } = header;
@@ -44,7 +44,7 @@ fn refused_type(descriptor: &str) -> TensorError {
     TensorError::dtype(descriptor)
 }
 
-/// Writes a file.
+/// Encodes a tensor as a `.npy` file.
 pub(crate) fn write(tensor: &Tensor) -> Result<Vec<u8>, TensorError> {
     let dtype = tensor.check()?;
     let little = dtype.element.descriptor().ok_or(TensorError::Npy("NumPy has no elements of this type"))?;
@@ -68,7 +68,7 @@ pub(crate) fn write(tensor: &Tensor) -> Result<Vec<u8>, TensorError> {
     Ok(file)
 }
 
-/// The parsed header.
+/// Parsed header of a `.npy` file.
 struct Header {
     descriptor: String,
     is_fortran: bool,

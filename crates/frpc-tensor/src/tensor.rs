@@ -1,4 +1,5 @@
-//! The message `frpc.Tensor` and access to its elements. `npy.rs` has `.npy` files, `json.rs` the JSON mapping.
+//! The message `frpc.Tensor` and access to its elements. `npy.rs` implements `.npy` files, and `json.rs`
+//! implements the JSON mapping.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -43,7 +44,7 @@ pub struct Tensor {
     /// Number of elements in each dimension. A tensor without dimensions has one element.
     #[prost(uint32, repeated, tag = "2")]
     pub shape: Vec<u32>,
-    /// The elements.
+    /// Encoded elements in C order, in the byte order of `dtype`.
     #[prost(bytes = "bytes", tag = "3")]
     pub data: Bytes,
 }

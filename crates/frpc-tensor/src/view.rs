@@ -30,7 +30,7 @@ impl Viewed for Tensor {
 /// A borrowed view of an [`Image`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ImageView<'a> {
-    /// The media type.
+    /// Media type of the image, such as `image/png`.
     pub media_type: &'a str,
     /// Content of the image file.
     pub data: &'a [u8],

@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use crate::{DecodeError, Decoder, EncodeError, Encoder, Form, Kind};
 
-/// The encoding of a field's type.
+/// Encoding of the values of a field.
 ///
 /// Scalars, strings, bytes and messages are their own codecs, so [`Encoder::field`] and [`Decoder::field`] infer the
 /// encoding from the Rust type. An option, list or map of codecs is the codec of an option, list or map of their
@@ -53,7 +53,7 @@ pub trait Codec {
     /// Rust type of the values that the codec encodes.
     type Target: Default;
 
-    /// Kind byte of the values on the wire. [`Kind::Any`] for messages.
+    /// Kind that marks the values on the wire, which is [`Kind::Any`] for messages.
     const KIND: Kind;
 
     /// Writes one value.
@@ -82,8 +82,8 @@ pub trait Codec {
         Ok(())
     }
 
-    /// Returns whether the value cannot be distinguished from an absent one in the flat encoding, which does not encode
-    /// presence. Always `false` for messages and for negative zero.
+    /// Returns whether the value is the default, which the flat encoding does not distinguish from an absent value.
+    /// Always `false` for messages and for negative zero.
     fn is_default(value: &Self::Target) -> bool;
 }
 

@@ -146,8 +146,8 @@ impl<'a> Decoder<'a> {
         self.has_sliced
     }
 
-    /// Returns the number of bytes of memory that further lists and maps may use; see [container
-    /// memory](Self::with_container_memory).
+    /// Returns how many bytes of [container memory](Self::with_container_memory) further lists, maps and boxed messages
+    /// may use.
     #[inline]
     #[must_use]
     pub fn container_memory(&self) -> usize {
@@ -215,7 +215,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads all remaining bytes.
+    /// Reads all remaining bytes, sharing the memory of long ones if the decoder is shared.
     pub(crate) fn take_rest(&mut self) -> Bytes {
         let rest = match self.shared {
             Some(input) if self.rest.len() >= BULK_MIN => {
@@ -353,7 +353,7 @@ impl<'a> Decoder<'a> {
     /// # Errors
     ///
     /// Like [`str`](Self::str).
-    #[inline(always)] // For the same reason as `string`.
+    #[inline(always)] // Inlined because it only checks the header and then calls a function without `self`.
     pub(crate) fn string_over(&mut self, text: &mut String) -> Result<(), DecodeError> {
         let (content, rest) = self.sized(Kind::String)?;
         if !string_over(content, text) {
@@ -500,9 +500,9 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads the header of a oneof in the extended form, if that is the next value. Returns the one-based index of the
-    /// set member in the declaration, or 0 if no member is set. For hand-written codecs; generated code uses
-    /// [`oneof`](Self::oneof).
+    /// Reads the header of a oneof in the extended form. Returns the number of the member that is set, which starts at
+    /// 1 in the order of declaration, or 0 if no member is set. Returns `None` if the next value is not such a header.
+    /// For hand-written codecs; generated code uses [`oneof`](Self::oneof).
     ///
     /// # Errors
     ///
@@ -515,7 +515,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Returns the error for a missing or truncated value of the kind `expected`.
+    /// Returns the error for input that does not start with a complete value of the kind `expected`.
     #[inline(always)]
     fn unexpected(&self, expected: Kind) -> DecodeError {
         self.cursor().unexpected(expected)

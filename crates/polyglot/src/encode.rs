@@ -37,7 +37,7 @@ pub struct Encoder<'a> {
 /// appending the value to the output.
 type Copy = fn(&[u8]) -> Bytes;
 
-/// The encoding of presence: of `optional` fields and the members of oneofs.
+/// Encoding of presence: whether `optional` fields and oneof members are set.
 ///
 /// Other values have the same encoding in both forms. Decoders accept both forms.
 ///
@@ -72,7 +72,7 @@ pub enum Form {
 pub struct Bulk {
     /// Offset in the encoder's output at which the bytes must be inserted, between `out[..at]` and `out[at..]`.
     pub at: usize,
-    /// The recorded bytes.
+    /// Content of the value, without its header.
     pub bytes: Bytes,
 }
 
@@ -140,8 +140,8 @@ impl<'a> Encoder<'a> {
         self.form
     }
 
-    /// Returns whether information on field presence was lost in the flat encoding: a field was `optional` and absent,
-    /// or the set member of a oneof had its default value. Always `false` with the extended encoding.
+    /// Returns whether the flat encoding has lost the presence of a field: a field was `optional` and absent, or the
+    /// member that is set in a oneof had its default value. Always `false` with the extended encoding.
     #[inline]
     #[must_use]
     pub fn lost_presence(&self) -> bool {
@@ -332,13 +332,13 @@ impl<'a> Encoder<'a> {
         result
     }
 
-    /// Writes the header of the root message without checking the nesting limit. The caller must then write the fields
-    /// and call [`end_root`](Self::end_root).
+    /// Writes the header of the root message without checking the nesting limit. Returns the position before it. The
+    /// caller must then write the fields and call [`end_root`](Self::end_root).
     #[inline(always)]
     pub(crate) fn begin_root(&mut self) -> OutputMark {
         let mark = self.mark();
         self.message_head();
-        self.depth = self.depth.wrapping_add(1); // Cannot overflow, and is usually the first level.
+        self.depth = self.depth.wrapping_add(1); // Cannot overflow. The new depth is usually 1.
         mark
     }
 
@@ -403,9 +403,9 @@ impl<'a> Encoder<'a> {
         self.lost_presence = true;
     }
 
-    /// Writes the header of a oneof in the extended form. `member` is the one-based index of the set member in the
-    /// declaration, or 0 if no member is set. The caller must then write the value of the member. For hand-written
-    /// codecs; generated code uses [`oneof`](Self::oneof).
+    /// Writes the header of a oneof in the extended form. `member` is the number of the member that is set, which
+    /// starts at 1 in the order of declaration, or 0 if no member is set. The caller must then write the value of the
+    /// member. For hand-written codecs; generated code uses [`oneof`](Self::oneof).
     #[inline]
     pub fn member_head(&mut self, member: u32) {
         varint::write(self.out, Kind::Any.byte(), u64::from(member));

@@ -93,8 +93,8 @@ impl<E: Enumeration> Codec for Index<E> {
     }
 }
 
-/// Limit below which the extended encoding preserves unknown enum indexes. A layout description cannot contain an enum
-/// with more values than this.
+/// Indexes below this number are preserved by the extended encoding even if the enum does not declare them. No layout
+/// description has an enum with more values.
 pub const KEPT_INDEXES: u32 = 1 << 16;
 
 /// Writes a number that the enum does not declare. The flat encoding supports this only for numbers that represent an

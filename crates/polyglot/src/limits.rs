@@ -1,4 +1,4 @@
-//! Limits of decoders and encoders.
+//! Limits of decoders and encoders, on nesting, memory, and the sizes at which values are shared.
 
 use std::num::NonZeroU32;
 

@@ -119,7 +119,8 @@ pub trait Fields: Default {
     }
 }
 
-/// Functions that encode and decode a message in the protobuf format, which gRPC requires; see [`Message::PROTOBUF`].
+/// Functions that encode and decode a message in the protobuf format, which gRPC requires. [`Message::PROTOBUF`]
+/// contains them.
 #[derive(Debug)]
 pub struct ProtobufCodec<M> {
     /// Function that appends the encoded message to a buffer.
@@ -187,7 +188,7 @@ impl<M: Fields> Message for M {
 
     #[inline(always)]
     fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        // Not a closure, because the compiler would be less likely to inline the fields.
+        // Call `encode_fields` directly. The compiler would be less likely to inline it in a closure.
         let mark = to.begin_root();
         let encoded = self.encode_fields(to);
         to.end_root(mark, encoded, <M as Fields>::NAME)
@@ -302,7 +303,7 @@ impl<M: Fields> Codec for M {
     }
 }
 
-/// Boxed messages. A field must be boxed if its message type contains itself.
+/// A boxed message is encoded like the message itself. A field must be boxed if its message type contains itself.
 impl<M: Fields> Fields for Box<M> {
     const NAME: &'static str = M::NAME;
 

@@ -6,10 +6,10 @@ use crate::{Codec, DecodeError, DecodeReason, Decoder, EncodeError, Encoder, For
 /// A oneof, represented by an enum with a variant for each member. Implemented by generated code.
 ///
 /// The flat form, which the Go implementation uses, has no oneofs. Each member is an ordinary field that is always
-/// encoded, and the last member with a value other than its default is the set one. In the extended form, the oneof is
-/// encoded at the position of its first member in wire order. It consists of `03`, a varint with the one-based index of
-/// the set member in the declaration (0 if none is set), and the member's value. Generated code writes and reads both
-/// forms:
+/// encoded. The last member with a value other than its default is the one that is set. In the extended form, the oneof
+/// is encoded at the position of its first member in wire order. It consists of `03`, the number of the member that is
+/// set as a varint (starting at 1 in the order of declaration, or 0 if none is set), and the member's value. Generated
+/// code writes and reads both forms:
 ///
 /// ```
 /// use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Fields, Form, Oneof, Root};
@@ -118,7 +118,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// Writes the set member of a oneof in the extended encoding. Called by [`Oneof::encode_member`].
+    /// Writes the member that is set in a oneof, in the extended encoding. Called by [`Oneof::encode_member`].
     ///
     /// # Errors
     ///
@@ -156,7 +156,7 @@ impl Decoder<'_> {
     ///
     /// # Errors
     ///
-    /// If the set member is unknown to the schema, or its value is malformed.
+    /// If the member that is set is unknown to the schema, or its value is malformed.
     #[inline]
     pub fn oneof<O: Oneof>(&mut self, name: &'static str) -> Result<OneofDecoder<O>, DecodeError> {
         self.oneof_by(name, O::decode_member)
@@ -185,7 +185,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// A oneof that is being read; see [`Decoder::oneof`].
+/// A oneof that is being read, created by [`Decoder::oneof`].
 #[derive(Debug)]
 #[must_use]
 pub struct OneofDecoder<O> {
@@ -199,8 +199,8 @@ impl<O> OneofDecoder<O> {
         self.value = Some(value);
     }
 
-    /// Reads a member of a oneof in the flat encoding, which has a separate field for each member. A value other than
-    /// the default becomes the set member. Does nothing in the extended encoding.
+    /// Reads a member of a oneof in the flat encoding, which has a separate field for each member. A member with a
+    /// value other than its default becomes the one that is set. Does nothing in the extended encoding.
     ///
     /// # Errors
     ///
@@ -215,7 +215,7 @@ impl<O> OneofDecoder<O> {
         if !self.flat {
             return Ok(());
         }
-        // Only messages can be nil.
+        // A message member may be absent, which is encoded as nil. Other members are always encoded.
         let value = match C::KIND {
             Kind::Any => from.field_as::<Option<C>>(name)?,
             _ => Some(from.field_as::<C>(name)?),
@@ -226,7 +226,7 @@ impl<O> OneofDecoder<O> {
         Ok(())
     }
 
-    /// Returns the set member, or `None` if no member is set.
+    /// Returns the member that is set, or `None` if no member is set.
     #[inline]
     pub fn into_option(self) -> Option<O> {
         self.value

@@ -1,8 +1,8 @@
 //! The protobuf codec, based on prost. A body consists of one bytes value, which contains a message in protobuf
 //! encoding.
 //!
-//! For services with messages that evolve by the rules of protobuf. fRPC for Go does not support it. The codec is a
-//! property of the message types, selected by the build that generates them.
+//! The codec is meant for services whose messages evolve by the rules of protobuf. The build that generates the message
+//! types selects it. fRPC for Go does not support it.
 //!
 //! Messages nest up to 100 levels. This limit is a constant of prost and cannot be configured.
 

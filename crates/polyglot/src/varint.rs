@@ -112,8 +112,7 @@ fn spread(value: u64) -> u64 {
     quarters & 0x007f_007f_007f_007f | (quarters & 0x3f80_3f80_3f80_3f80) << 1
 }
 
-/// Joins the low seven bits of each byte to a number of 56 bits, and ignores the top bits. This is the inverse of
-/// [`spread`].
+/// Packs the low seven bits of each byte into 56 bits and discards the high bits. The inverse of [`spread`].
 #[inline]
 fn gather(word: u64) -> u64 {
     let quarters = word & 0x007f_007f_007f_007f | (word & 0x7f00_7f00_7f00_7f00) >> 1;

@@ -15,7 +15,7 @@ use crate::{DecodeError, Decoder, Kind};
 /// Implemented by scalars, `&str`, `&[u8]`, [`MessageView`]s, options of these, [`List`], [`Map`] and [`Nested`]. The
 /// result of `decode` must depend only on the bytes that it reads.
 pub trait View<'a>: Default {
-    /// Kind byte of the values on the wire. [`Kind::Any`] for messages.
+    /// Kind that marks the values on the wire, which is [`Kind::Any`] for messages.
     const KIND: Kind;
 
     /// Decodes one value.
@@ -25,8 +25,8 @@ pub trait View<'a>: Default {
     /// If the value is missing or malformed.
     fn decode(from: &mut Decoder<'a>) -> Result<Self, DecodeError>;
 
-    /// Returns whether the value cannot be distinguished from an absent one in the flat encoding, which does not encode
-    /// presence. Always `false` for messages.
+    /// Returns whether the value is the default, which the flat encoding does not distinguish from an absent value.
+    /// Always `false` for messages.
     #[inline]
     fn is_default(&self) -> bool {
         false

@@ -163,7 +163,7 @@ pub struct Number<E> {
 }
 
 impl<E> Number<E> {
-    /// Returns the number of the enum value. For numbers that the enum does not declare, see [`Enumeration`].
+    /// Returns the number of the enum value. An index that the enum does not declare has the number `i32::MIN + index`.
     #[must_use]
     pub fn get(self) -> i32 {
         self.number
@@ -224,11 +224,11 @@ pub trait OneofView<'a>: Sized {
 }
 
 impl<'a> Decoder<'a> {
-    /// Like [`oneof`](Self::oneof), but reads the set member as a view that borrows from the input.
+    /// Like [`oneof`](Self::oneof), but reads the member that is set as a view, which borrows from the input.
     ///
     /// # Errors
     ///
-    /// If the set member is unknown to the schema, or its value is malformed.
+    /// If the member that is set is unknown to the schema, or its value is malformed.
     #[inline]
     pub fn oneof_view<O: OneofView<'a>>(&mut self, name: &'static str) -> Result<OneofDecoder<O>, DecodeError> {
         self.oneof_by(name, O::decode_member)
@@ -251,7 +251,7 @@ impl<O> OneofDecoder<O> {
         if !self.flat {
             return Ok(());
         }
-        // Only messages can be nil.
+        // A message member may be absent, which is encoded as nil. Other members are always encoded.
         let value = match V::KIND {
             Kind::Any => from.view::<Option<V>>(name)?,
             _ => Some(from.view::<V>(name)?),

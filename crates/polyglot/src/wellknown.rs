@@ -339,7 +339,7 @@ mod views {
     /// A borrowed view of a `google.protobuf.Value`.
     #[derive(Clone, Copy, Debug, Default)]
     pub struct ValueView<'a> {
-        /// The set variant.
+        /// Variant of the value, or `None` if it has none.
         pub kind: Option<ValueKindView<'a>>,
     }
 

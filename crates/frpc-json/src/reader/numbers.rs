@@ -160,7 +160,7 @@ pub(crate) fn integer_of(number: &str) -> Option<Integer> {
     let (is_negative, number) = number.strip_prefix('-').map_or((false, number), |rest| (true, rest));
     let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    // If the exponent exceeds 64 bits, only zero is representable.
+    // Saturate an exponent of more than 64 bits, because only zero is representable then.
     let exponent = exponent.parse::<i64>().unwrap_or(if exponent.starts_with('-') { i64::MIN } else { i64::MAX });
     // Number of digits before the decimal point after the exponent has been applied.
     let mut before_point = exponent.saturating_add(i64::try_from(whole.len()).ok()?);

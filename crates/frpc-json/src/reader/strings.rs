@@ -182,7 +182,7 @@ pub(crate) fn is_plain(text: &[u8]) -> bool {
     let (words, rest) = text.as_chunks::<8>();
     let mut found = words.iter().fold(0, |found, word| found | special_in(u64::from_le_bytes(*word)));
     if !rest.is_empty() {
-        // The last word overlaps the previous one.
+        // Check the last eight bytes, which overlap the previous word.
         found |= special_in(u64::from_le_bytes(*last));
     }
     found == 0

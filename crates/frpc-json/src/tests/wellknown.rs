@@ -160,7 +160,8 @@ fn any_rejects_unknown_types_and_keys() {
     assert!(matches!(error.reason(), EncodeReason::Refused(reason) if reason.starts_with("content of")), "{error}");
 }
 
-/// Regression: each level retained a copy of all inner ones, a hundred times the memory of the message.
+/// Regression test: each level retained a copy of all inner ones, which took a hundred times the memory of the
+/// message.
 #[test]
 fn any_within_any_takes_bounded_memory() {
     let types = Types::well_known();

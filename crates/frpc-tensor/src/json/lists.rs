@@ -190,7 +190,7 @@ impl Numbers {
         Some(word)
     }
 
-    /// Adds a float, converting earlier integers to floats.
+    /// Returns the word for a float, after converting earlier integers to floats.
     fn float(&mut self, float: f64) -> u64 {
         if let Kind::Integers { has_large, .. } = self.kind {
             for word in &mut self.words {

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use frpc_tensor::{Tensor, TensorError};
 use proptest::prelude::*;
 
-/// A file of a version, with this header.
+/// Returns a `.npy` file in this version of the format.
 fn file(version: u8, header: &str, data: &[u8]) -> Bytes {
     let mut file = b"\x93NUMPY".to_vec();
     file.extend([version, 0]);

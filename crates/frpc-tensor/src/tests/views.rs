@@ -11,7 +11,7 @@ fn tensor(dtype: &str, shape: &[u32], data: impl Into<Bytes>) -> Tensor {
     Tensor { dtype: dtype.to_owned(), shape: shape.to_vec(), data: data.into() }
 }
 
-/// `bytes` at an address that is `offset` after a multiple of 16.
+/// Returns `bytes` at an address that is `offset` bytes above a multiple of 16.
 fn placed(bytes: &[u8], offset: usize) -> Bytes {
     let mut room = vec![0; bytes.len() + 32];
     let start = room.as_ptr().align_offset(16) + offset;

@@ -42,7 +42,7 @@ impl<'a> Cursor<'a> {
         DecodeError::new(reason, self.position())
     }
 
-    /// Returns the error for a missing or truncated value of the kind `expected`.
+    /// Returns the error for input that does not start with a complete value of the kind `expected`.
     #[cold]
     #[inline(never)]
     pub(super) fn unexpected(self, expected: Kind) -> DecodeError {

@@ -51,7 +51,7 @@ impl<'a> Decoder<'a> {
         Ok(error)
     }
 
-    /// Reads nil in place of a message, and fails if the next value is anything else.
+    /// Reads nil in place of a message and returns `None`. Fails if the next value is anything else.
     #[inline]
     fn no_message<T>(&mut self) -> Result<Option<T>, DecodeError> {
         match self.rest {

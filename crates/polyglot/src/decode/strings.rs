@@ -6,7 +6,7 @@ use crate::limits::BULK_MIN;
 /// an L1 cache of 32 KiB.
 const COPIED_AT_ONCE: usize = 16 * 1024;
 
-/// Validates that `content` is UTF-8 and copies it into a `String`.
+/// Copies `content` into a `String`. Returns `None` if it is not UTF-8.
 #[inline(never)] // Shared by all message types to keep the code small.
 pub(super) fn string(content: &[u8]) -> Option<String> {
     if content.len() >= BULK_MIN {
@@ -15,8 +15,8 @@ pub(super) fn string(content: &[u8]) -> Option<String> {
     checked(content).map(str::to_owned)
 }
 
-/// Validates that `content` is UTF-8, with a fast path for ASCII. Reads the source instead of the copy, because bytes
-/// that were just written are still in the CPU's store buffer.
+/// Returns `content` as text, or `None` if it is not UTF-8. Has a fast path for ASCII. Reads the source instead of the
+/// copy, because bytes that were just written are still in the CPU's store buffer.
 #[inline(always)]
 #[allow(unsafe_code)]
 fn checked(content: &[u8]) -> Option<&str> {
@@ -54,15 +54,15 @@ pub(super) fn string_over(content: &[u8], text: &mut String) -> bool {
     }
 }
 
-/// Validates that a long string is UTF-8, using SIMD if available.
+/// Returns a long string as text, or `None` if it is not UTF-8. Uses SIMD if available.
 #[cold]
 #[inline(never)]
 pub(super) fn long_text(content: &[u8]) -> Option<&str> {
     simdutf8::basic::from_utf8(content).ok()
 }
 
-/// Validates and copies a long string in chunks. A chunk is still in the cache when it is copied, so the input is read
-/// from memory only once.
+/// Like [`string`], but validates and copies the string in chunks. A chunk is still in the cache when it is copied, so
+/// the input is read from memory only once.
 #[cold]
 #[inline(never)]
 fn long_string(content: &[u8]) -> Option<String> {

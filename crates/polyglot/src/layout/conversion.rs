@@ -22,8 +22,8 @@ pub(super) enum Conversion {
     BytesToString,
     /// Converts a string to bytes, which never fails.
     StringToBytes,
-    /// Translates a message. Contains the type index of the reader's message, in edges the index of the pair of both
-    /// types, and in operations the block of the pair.
+    /// Translates a message. Contains the type index of the reader's message. In an `Edge`, contains the index of the
+    /// type pair instead, and in an `Op`, a block of operations.
     Message(u32),
 }
 
@@ -39,7 +39,8 @@ pub(super) enum Number {
     /// `sint32`. It can only be converted to and from `sint64`, because these two share an encoding in protobuf that no
     /// other type has.
     Zigzag32,
-    /// `sint64`. It can only be converted to and from `sint32`; see `Zigzag32`.
+    /// `sint64`. It can only be converted to and from `sint32`, because no other type shares their encoding in
+    /// protobuf.
     Zigzag64,
 }
 

@@ -1,4 +1,4 @@
-//! Descriptions of layouts, and their encoding.
+//! [`Description`]: the layout of a service or message as data that peers exchange, and its encoding.
 
 use super::Fingerprint;
 use crate::Kind;
@@ -57,11 +57,11 @@ pub enum Shape {
     Implicit,
     /// A single value that may be absent, as in an `optional` field or a message field.
     Optional,
-    /// A list.
+    /// A list of values.
     Repeated,
     /// A map with this key type.
     Map(Type),
-    /// A oneof member.
+    /// A member of a oneof.
     Member {
         /// Index of the oneof within its message. The oneofs are counted in the wire order of their first members.
         oneof: u16,

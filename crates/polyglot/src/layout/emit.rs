@@ -98,8 +98,8 @@ impl Emitter<'_> {
         self.push(if skip { Op::SkipTree { container, block } } else { Op::CopyTree { container, block } });
     }
 
-    /// Emits an operation that copies or skips a value. The value's length must be known without its layout. If
-    /// possible, extends the last operation of the current block instead.
+    /// Emits an operation that copies or skips a value. The value must not contain a message, so that its end can be
+    /// found without a layout. If possible, extends the last operation of the current block instead.
     fn walk_value(&mut self, skip: bool) {
         let last = self.program.ops.get_mut(self.start..).and_then(<[Op]>::last_mut);
         match (last, skip) {
@@ -326,8 +326,9 @@ impl Emitter<'_> {
         self.from.nodes.len().wrapping_add(pair as usize) as u32 // Both numbers are below 2^16.
     }
 
-    /// Returns a conversion with the block of a message in place of its pair. A message with the same encoding at both
-    /// peers is copied by the block of the writer's type.
+    /// Replaces the type pair in a message conversion by a block of operations: the block that translates the pair or,
+    /// if both types have the same encoding, the one that copies the writer's type. Returns other conversions
+    /// unchanged.
     fn compiled(&self, conversion: Conversion) -> Conversion {
         let Conversion::Message(pair) = conversion else { return conversion };
         let same = self.pairs.get(pair as usize).filter(|pair| pair.is_same);

@@ -1,4 +1,4 @@
-//! Fingerprints that identify layouts.
+//! [`Fingerprint`]: a hash of a layout description, by which peers compare layouts.
 
 use std::fmt;
 

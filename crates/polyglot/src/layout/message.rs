@@ -14,7 +14,7 @@ const MARK: u8 = 0x12;
 /// Maximum number of versions that a reader learns from descriptions. Beyond this, a new version replaces the oldest.
 const LEARNED_MAX: usize = 64;
 
-/// Wire layout of a message type. Created by generated code; see [`Message::LAYOUT`].
+/// Wire layout of a message type, which [`Message::LAYOUT`] contains. Created by generated code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageLayout {
     fingerprint: Fingerprint,
@@ -35,7 +35,7 @@ impl MessageLayout {
         self.fingerprint
     }
 
-    /// Returns the encoded description.
+    /// Returns the encoded [`Description`] of the layout.
     #[must_use]
     pub const fn description(&self) -> &'static [u8] {
         self.description
@@ -49,8 +49,8 @@ impl MessageLayout {
     }
 }
 
-/// Splits a body from its mark, and returns the fingerprint of its layout. Bodies without a mark are returned as they
-/// are.
+/// Splits a stored body into the fingerprint of its layout and the message. The fingerprint is `None` if the body has
+/// no mark. Returns `None` if the mark is truncated.
 ///
 /// ```
 /// use polyglot::layout::{MessageLayout, split_mark};

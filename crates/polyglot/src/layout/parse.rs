@@ -1,4 +1,4 @@
-//! Parser of descriptions, which are untrusted.
+//! Parser of encoded layout descriptions, which may come from an untrusted peer.
 
 use super::description::{Description, Field, Method, Shape, Type, TypeLayout};
 use std::collections::HashSet;
@@ -15,7 +15,7 @@ pub const TYPES_MAX: usize = 4096;
 /// Maximum number of fields and enum values in a layout description, counted over all types.
 pub const PARTS_MAX: usize = 20_000;
 
-/// The error of parsing an invalid description: it is not canonical or exceeds a limit.
+/// Error returned when a description is not in canonical form or exceeds a limit.
 ///
 /// ```
 /// use polyglot::layout::Description;

@@ -32,7 +32,7 @@ pub struct Plan {
 pub struct Root {
     pub(super) extended: u32,
     pub(super) flat: u32,
-    /// Whether the block only copies, skips and fills values.
+    /// Whether the block `extended` only copies, skips and fills values, so that the fast path can execute it.
     pub(super) is_plain: bool,
 }
 
@@ -152,7 +152,8 @@ pub(super) enum Op {
         conversion: Conversion,
         kind: Kind,
     },
-    /// Translates a list or map to a list or map with elements of these `kinds`. A nil message in the list becomes a
+    /// Translates a map to a map, a map to a list of entries, or such a list to a map. The upper four bits of `kinds`
+    /// are the kind of the reader's keys, and the lower four that of its values. A nil message in the list becomes a
     /// default entry, which the next operation writes.
     Entries {
         change: Entries,
@@ -185,7 +186,7 @@ pub(super) enum Entries {
     ListToMap,
 }
 
-/// A member of the writer's oneof, and its translation if it is set.
+/// A member of the writer's oneof, with its translation if the reader's layout has the member.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
     /// If the member is a message, the block of operations that copies messages of its type.
@@ -328,6 +329,9 @@ struct Builder {
     pairs: Vec<Pair>,
     index: HashMap<(u32, u32), u32>,
     same_enums: HashMap<(u16, u16), bool>,
+    /// Cached results of whether the keys and values of two entry types are convertible. In a hostile description,
+    /// entry types with thousands of fields may occur in many type pairs.
+    convertible_entries: HashMap<(u32, u32), bool>,
     /// Number of fields that further type pairs may have before the plan exceeds its limit.
     parts: usize,
     program: Program,
@@ -336,8 +340,16 @@ struct Builder {
 impl Builder {
     fn new(from: Side, to: Side) -> Self {
         let program = Program { output: to.form, ..Program::default() };
-        let (pairs, index, same_enums) = (Vec::new(), HashMap::new(), HashMap::new());
-        Self { from, to, pairs, index, same_enums, parts: PARTS_MAX, program }
+        Self {
+            from,
+            to,
+            pairs: Vec::new(),
+            index: HashMap::new(),
+            same_enums: HashMap::new(),
+            convertible_entries: HashMap::new(),
+            parts: PARTS_MAX,
+            program,
+        }
     }
 
     /// Collects the type pairs of the root messages and of all messages nested in them.
@@ -450,20 +462,27 @@ impl Builder {
             }
         };
         // Check map entries here, so that the error names the map. Entries have no names.
-        let is_convertible = |item: &Item| {
-            let parts = self.from.items(of).iter().flat_map(|from| &from.fields);
-            let found = item.fields.iter().flat_map(|to| parts.clone().map(move |from| (from, to)));
-            let mut found = found.filter(|(from, to)| from.number == to.number && from.number <= 2);
-            found.all(|(from, to)| is_single(from) && is_single(to) && conversion(from.of, to.of).is_some())
-        };
-        if !self.to.items(into).iter().all(is_convertible) {
+        if !self.are_convertible_entries(of, into) {
             return Ok(None);
         }
         Ok(Some(Change::Entries(change, self.pair(of, into)?)))
     }
 
-    /// Returns whether values of two enums can be copied, because both enums declare the same numbers in the same
-    /// order.
+    /// Returns whether the keys and values of map entries, or of messages in a list of entries, are convertible.
+    fn are_convertible_entries(&mut self, of: u32, into: u32) -> bool {
+        let (from, to) = (&self.from, &self.to);
+        let is_convertible = |item: &Item| {
+            let parts = from.items(of).iter().flat_map(|from| &from.fields);
+            let found = item.fields.iter().flat_map(|to| parts.clone().map(move |from| (from, to)));
+            let mut found = found.filter(|(from, to)| from.number == to.number && from.number <= 2);
+            found.all(|(from, to)| is_single(from) && is_single(to) && conversion(from.of, to.of).is_some())
+        };
+        let are_convertible = || to.items(into).iter().all(is_convertible);
+        *self.convertible_entries.entry((of, into)).or_insert_with(are_convertible)
+    }
+
+    /// Returns whether values of two enums can be copied. Both enums must declare the same numbers in the same order,
+    /// and the output must have the extended encoding.
     fn is_same_enum(&mut self, from: u16, to: u16) -> bool {
         let (numbers, others) = (self.from.numbers(from), self.to.numbers(to));
         // The flat encoding still requires a conversion, because the input may contain numbers instead of indexes.
@@ -523,7 +542,7 @@ impl Builder {
             emitter.pair(pair);
             emitter.end_block();
         }
-        // Defaults at the end can be copied in one piece too.
+        // Pad the bytes, so that a copy of fixed size that starts at the last default value stays within them.
         program.bytes.extend([0; SHORT]);
         program.numbers = std::mem::take(&mut from.enums);
         let indices = |numbers: &Vec<i32>| {

@@ -1,4 +1,4 @@
-//! Creation of descriptions from protobuf descriptors.
+//! [`Schema`]: creates layout descriptions from the descriptors of `.proto` files.
 
 use super::description::{Description, Field, Method, Shape, Type, TypeLayout};
 use prost_types::field_descriptor_proto::{Label, Type as Declared};

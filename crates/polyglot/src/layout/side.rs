@@ -3,6 +3,7 @@
 
 use super::description::{Description, Field, Shape, Type, TypeLayout};
 use crate::Form;
+use std::collections::HashMap;
 
 /// Types of one peer, the writer or the reader, with their fields as they are arranged on the wire.
 pub(super) struct Side {
@@ -10,6 +11,9 @@ pub(super) struct Side {
     pub(super) nodes: Vec<Vec<Item>>,
     /// Numbers that each enum of the description declares, by type index.
     pub(super) enums: Vec<Vec<i32>>,
+    /// Index of the number 0 in each enum that declares it, by type index. A search of the enum for each of its fields
+    /// would take quadratic time with a hostile description.
+    zeros: Vec<Option<usize>>,
     pub(super) form: Form,
 }
 
@@ -42,6 +46,8 @@ impl Side {
                 continue;
             };
             let mut items: Vec<Item> = Vec::with_capacity(fields.len());
+            // Indexes in `items`. A search of `items` would take quadratic time with a hostile description.
+            let mut oneofs = HashMap::new();
             for field in fields {
                 let mut oneof = None;
                 let place = match field.shape {
@@ -55,8 +61,8 @@ impl Side {
                     }
                     Shape::Member { oneof: of, .. } if form == Form::Extended => {
                         // A oneof is encoded at the position of its first member.
-                        let is_oneof = |item: &&mut Item| item.oneof == Some(of);
-                        if let Some(item) = items.iter_mut().find(is_oneof) {
+                        let index = *oneofs.entry(of).or_insert(items.len());
+                        if let Some(item) = items.get_mut(index) {
                             item.fields.push(*field);
                             continue;
                         }
@@ -83,7 +89,9 @@ impl Side {
             TypeLayout::Message(_) => Vec::new(),
             TypeLayout::Enum(numbers) => numbers.clone(),
         };
-        Self { nodes, enums: description.types.iter().map(numbers).collect(), form }
+        let enums: Vec<Vec<i32>> = description.types.iter().map(numbers).collect();
+        let zeros = enums.iter().map(|numbers| numbers.iter().position(|number| *number == 0)).collect();
+        Self { nodes, enums, zeros, form }
     }
 
     pub(super) fn items(&self, node: u32) -> &[Item] {
@@ -111,9 +119,10 @@ impl Side {
             }
             (_, Type::Message(_)) => out.push(0),
             (Place::Optional, _) if self.form == Form::Extended => out.push(0),
-            (_, Type::Enum(of)) => match self.numbers(of as u16).iter().position(|number| *number == 0) {
+            (_, Type::Enum(of)) => match self.zeros.get(of as usize).copied().flatten() {
                 Some(index) => crate::varint::write(out, 0x0a, index as u64),
-                // The first value of an enum is zero in proto3.
+                // Only enums of proto2 can lack the number 0. The extended encoding represents the number itself, and
+                // the flat encoding requires the index of a declared value.
                 None => out.extend_from_slice(&[if self.form == Form::Extended { 0x0c } else { 0x0a }, 0]),
             },
             (_, Type::String | Type::Bytes) => out.extend_from_slice(&[kind, 0x0a, 0]),

@@ -11,7 +11,7 @@ use super::plan::{Entries, Indices, Op, Plan, Program, Root, Target};
 use super::walk::skip_short;
 use crate::{DecodeError, DecodeReason, Form, Kind, Nesting, varint};
 
-/// Number of bytes that are copied at once if a value is not longer.
+/// Length in bytes up to which a value is copied by a single move of this fixed size.
 pub(super) const SHORT: usize = 16;
 
 /// Limits on the resources that a translation may use.
@@ -83,7 +83,7 @@ impl Plan {
         self.translate_any(root, body, out, limits)
     }
 
-    /// Translates any body.
+    /// Translates a body that the fast path does not support.
     #[inline(never)]
     fn translate_any(
         &self,
@@ -439,7 +439,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         Ok(true)
     }
 
-    /// Converts a value. If `member` is not 0, first writes the header of a oneof with this index of the set member.
+    /// Converts a value. Unless `member` is 0, first writes the header of a oneof in which this member is set.
     #[inline]
     fn member(&mut self, conversion: Conversion, member: u16) -> Result<()> {
         if member > 0 {
@@ -586,7 +586,7 @@ impl<'p, 'i, 'o> Run<'p, 'i, 'o> {
         is_default(self.rest)
     }
 
-    /// Counts the next value as a skipped field if it is present and not empty or the default.
+    /// Counts the next value as a skipped field, unless it is absent, empty or the default of its type.
     fn count_skipped(&mut self) {
         self.counts.skipped = self.counts.skipped.wrapping_add((!is_empty(self.rest)).into());
     }

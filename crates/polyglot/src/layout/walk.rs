@@ -180,8 +180,8 @@ impl<'p, 'i> Run<'p, 'i, '_> {
         }
     }
 
-    /// Reads the header of a oneof in the extended encoding. Returns the one-based index of the set member, or 0 if
-    /// none is set.
+    /// Reads the header of a oneof in the extended encoding. Returns the number of the member that is set, starting at
+    /// 1, or 0 if none is set.
     pub(super) fn oneof_head(&mut self) -> Result<u64> {
         let [0x03, member @ ..] = self.rest else {
             return Err(match self.unexpected(Kind::Any) {

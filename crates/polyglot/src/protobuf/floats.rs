@@ -75,13 +75,14 @@ pub mod encoding {
     }
 
     pub mod group {
-        //! Functions for floats that have presence. proto3 has no groups, so the name is free.
+        //! Functions for floats with presence, which are declared as groups. Because proto3 has no groups, no other
+        //! field is declared as one.
 
         use ::bytes::{Buf, BufMut};
         use prost::DecodeError;
         use prost::encoding::{DecodeContext, WireType, key_len};
 
-        /// A Rust type of floats.
+        /// Rust type of a float field: `f32` or `f64`.
         pub trait Float: Sized {
             /// Encodes a field with its key.
             fn encode(&self, tag: u32, to: &mut impl BufMut);
@@ -154,14 +155,14 @@ pub mod encoding {
     }
 
     pub mod hash_map {
-        //! Functions for `HashMap`.
+        //! Functions for map fields of type `HashMap`.
 
         pub use super::map::{encode, encoded_len};
         pub use prost::encoding::hash_map::*;
     }
 
     pub mod btree_map {
-        //! Functions for `BTreeMap`.
+        //! Functions for map fields of type `BTreeMap`.
 
         pub use super::map::{encode, encoded_len};
         pub use prost::encoding::btree_map::*;
@@ -208,8 +209,8 @@ pub mod encoding {
             lengths.sum()
         }
 
-        /// Returns the encoded length of a key or value, or 0 if it is omitted. Values that are equal to the default but
-        /// contain a negative zero are longer than the default.
+        /// Returns the encoded length of a key or value, or 0 if it is omitted. Values that are equal to the default
+        /// but contain a negative zero are longer than the default.
         fn length<T: Default + PartialEq>(tag: u32, value: &T, encoded_len: impl Fn(u32, &T) -> usize) -> usize {
             let (length, default) = (encoded_len(tag, value), T::default());
             if *value == default && length == encoded_len(tag, &default) { 0 } else { length }

@@ -46,7 +46,7 @@ impl Field {
     /// A field that uses no memory except in the struct of its message.
     pub const PLAIN: Self = Self { first: 0, each: 0, values: Values::Plain };
 
-    /// A field of type `Vec<T>`.
+    /// Returns the memory of a `Vec<T>`, excluding heap memory of its elements.
     #[must_use]
     pub const fn list<T>() -> Self {
         // These are the initial capacities chosen by the standard library.
@@ -76,7 +76,7 @@ impl Field {
         Self { first: size_of::<T>(), each: size_of::<T>(), values: Values::Plain }
     }
 
-    /// A field of type `HashMap<K, V>`.
+    /// Returns the memory of a `HashMap<K, V>`, excluding heap memory of its entries.
     #[must_use]
     pub const fn map<K, V>() -> Self {
         /// Number of slots in the smallest hash table that is allocated.
@@ -91,7 +91,7 @@ impl Field {
         }
     }
 
-    /// A field of type `BTreeMap<K, V>`.
+    /// Returns the memory of a `BTreeMap<K, V>`, excluding heap memory of its entries.
     #[must_use]
     pub const fn btree_map<K, V>() -> Self {
         /// Number of slots in a node of a B-tree map.
@@ -216,7 +216,7 @@ impl Message for MemoryWalk {
         end
     }
 
-    // This message is never encoded.
+    // Does nothing, because this message is only used for decoding.
     fn encode_raw(&self, _: &mut impl BufMut) {}
 
     fn encoded_len(&self) -> usize {

@@ -312,7 +312,8 @@ fn failed_encoding_leaves_no_bulk_data() {
     assert_eq!((out.len(), bulk.len()), (1, 1));
 }
 
-/// A server permits longer bodies to use more memory than the default.
+/// An undecoded message keeps the limit of its decoder, because a server permits longer bodies to use more memory than
+/// the default.
 #[test]
 fn undecoded_message_keeps_decoder_memory_limit() {
     let message = One { v: vec![true; 100] };
@@ -328,7 +329,7 @@ fn undecoded_message_keeps_decoder_memory_limit() {
     assert_eq!(undecoded(99).unwrap_err().reason(), &DecodeReason::ContainerMemory { needed: 100, left: 99 });
 }
 
-/// Long strings are copied in pieces.
+/// Tests strings that are validated and copied in several chunks.
 #[test]
 fn long_strings_validate_utf8_at_any_offset() {
     for before in 0..10 {
@@ -336,7 +337,7 @@ fn long_strings_validate_utf8_at_any_offset() {
         let mut bytes = Vec::new();
         Encoder::new(&mut bytes).string(&text).unwrap();
         assert!(Decoder::new(&bytes).string().unwrap() == text, "string after {before} bytes should be read");
-        // All bytes of a character except the first, which is missing.
+        // Overwrite four bytes with continuation bytes, which must follow the first byte of a character.
         let content = bytes.len() - text.len();
         for at in BULK_MIN - 4..=BULK_MIN {
             let mut bad = bytes.clone();

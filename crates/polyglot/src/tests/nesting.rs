@@ -103,7 +103,7 @@ fn raw_message_keeps_received_nesting_limit() {
     let shallow = received(NESTING_MAX);
     assert_eq!(too_deep(&shallow.decode().unwrap_err()), Some(NESTING_MAX));
     assert_eq!(too_deep(&shallow.view().unwrap_err()), Some(NESTING_MAX));
-    // A message of this program may be as deep as can be encoded.
+    // A message that this program creates may be nested as deeply as can be encoded.
     let own = Undecoded::new(&Deep::levels(NESTING_CEILING)).unwrap();
     assert_eq!(own.decode().unwrap(), Deep::levels(NESTING_CEILING));
 }

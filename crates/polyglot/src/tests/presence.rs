@@ -93,7 +93,7 @@ fn encoder_reports_presence_loss_in_flat_form() {
         let message = OneOf { choice, after: false };
         assert_eq!(loses_presence(&message, Form::Flat), default, "{message:?}");
         assert!(!loses_presence(&message, Form::Extended));
-        // The result is correct: other values round-trip.
+        // The flat form indeed loses exactly the default values: all others round-trip.
         assert_eq!(decode::<OneOf>(&encode(&message, Form::Flat)).unwrap() == message, !default);
     }
 }

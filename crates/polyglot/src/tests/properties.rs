@@ -110,8 +110,8 @@ fn flattened(message: &Everything) -> Everything {
     }
 }
 
-/// Returns whether two messages are equal, where NaN equals NaN. Their encodings are compared. Maps with a hasher are
-/// excluded from them and compared by value.
+/// Returns whether two messages are equal, where NaN equals NaN. Compares their encodings, except for maps with a
+/// hasher, which are compared by value.
 fn same(left: &Everything, right: &Everything) -> bool {
     fn floats(map: &HashMap<String, f32>) -> BTreeMap<&str, u32> {
         map.iter().map(|(key, value)| (&**key, value.to_bits())).collect()

@@ -109,7 +109,7 @@ impl Enumeration for Sparse {
     }
 }
 
-/// An enum with a second value that has the number for encoding the unknown index 7.
+/// An enum that declares the number that would otherwise represent the unknown index 7.
 #[derive(Debug)]
 pub(crate) struct Lowest;
 

@@ -68,8 +68,8 @@ impl Run<'_, '_, '_> {
     }
 }
 
-/// Selects a segment for each place: the non-empty one with the highest rank. Selects at most one segment for all
-/// places of a group.
+/// Returns the range of the segment for each place: the non-empty one with the highest rank, or `None` if there is
+/// none. Selects at most one segment for all places of a group.
 fn choose(segments: &[Segment], places: &[OrderPlace], groups: u16, end: usize) -> Vec<Option<Range<usize>>> {
     let mut chosen: Vec<Option<(Range<usize>, u32)>> = vec![None; places.len()];
     let mut winners: Vec<Option<usize>> = vec![None; usize::from(groups).wrapping_add(1)];
