@@ -128,7 +128,7 @@ typedef struct frisbee_outcome {
 typedef struct frisbee_metadata {
   /// Key of the entry in lower case.
   const char *key;
-  /// The value.
+  /// Value of the entry.
   const void *value;
   /// Length of the value in bytes.
   size_t len;
@@ -186,9 +186,9 @@ typedef struct frisbee_client_options {
 
 /// Code and text of an error. The text ends with a NUL and is truncated to the size of the array.
 typedef struct frisbee_error {
-  /// The code.
+  /// Status code of the error.
   enum frisbee_code code;
-  /// The text.
+  /// Error text.
   char message[508];
 } frisbee_error;
 
@@ -257,8 +257,8 @@ typedef void (*frisbee_function)(struct frisbee_call *call, void *user);
 /// A function that receives the descriptor of a connection after a hand-off, with the `user` pointer.
 ///
 /// It owns the descriptor, which is blocking, and must close it. `early` are the bytes that precede those of the
-/// descriptor, because the library has already read them. They are valid until the function returns. The connection of a
-/// TLS peer is the end of a pair of sockets, and the library encrypts and decrypts its bytes.
+/// descriptor, because the library has already read them. They are valid until the function returns. The connection of
+/// a TLS peer is the end of a pair of sockets, and the library encrypts and decrypts its bytes.
 typedef void (*frisbee_hand_off_function)(int32_t descriptor, struct frisbee_bytes early, void *user);
 
 #ifdef __cplusplus
@@ -727,8 +727,8 @@ enum frisbee_code frisbee_client_send(struct frisbee_client *client,
 /// Sends a packet to the peer of a connection. The receiver has a function for its operation. The bytes are copied.
 ///
 /// Blocks while the peer reads too slowly. In functions that receive calls or packets, and in completion callbacks,
-/// returns `FRISBEE_RESOURCE_EXHAUSTED` instead. Only `error`, and `data` if `len` is 0, may be NULL. May be called from
-/// any thread. Packets of one thread stay in order.
+/// returns `FRISBEE_RESOURCE_EXHAUSTED` instead. Only `error`, and `data` if `len` is 0, may be NULL. May be called
+/// from any thread. Packets of one thread stay in order.
 enum frisbee_code frisbee_connection_send(struct frisbee_connection *connection,
                                           uint16_t id,
                                           uint16_t operation,
@@ -748,7 +748,8 @@ enum frisbee_code frisbee_server_hand_off(struct frisbee_server *server,
                                           struct frisbee_error *error);
 
 /// Accepts the hand-off that the caller has requested. The call stays open. When it has been replied to with success,
-/// `function` receives the connection. Returns `FRISBEE_FAILED_PRECONDITION` if the caller has not requested a hand-off.
+/// `function` receives the connection. Returns `FRISBEE_FAILED_PRECONDITION` if the caller has not requested a
+/// hand-off.
 ///
 /// After success, `function` is called exactly once, on a thread of the library, and must not block. If the call has
 /// failed or the caller has disconnected, its descriptor is -1. `user` stays with the caller and must be valid until
@@ -759,12 +760,14 @@ enum frisbee_code frisbee_call_hand_off(struct frisbee_call *call,
                                         struct frisbee_error *error);
 
 /// Makes a unary call that requests a hand-off, and waits for its reply. If the server has handed off the connection,
-/// calls `function` before it returns, on the same thread. `function` may block.
+/// calls `function` before it returns, on the same thread. `function` may block. If the process is out of file
+/// descriptors, a TLS connection is closed instead, and the reply is an error. The server has run the call
+/// nevertheless.
 ///
 /// The request fails if other calls of the client are in flight. Later calls of the client open another connection. The
-/// other arguments and the reply are those of `frisbee_client_call`. The arguments are copied, and `user` stays with the
-/// caller. The caller owns the reply and must free it with `frisbee_reply_free`. Only `options`, `user`, and `data` if
-/// `len` is 0, may be NULL. May be called from any thread, but not in a completion callback.
+/// other arguments and the reply are those of `frisbee_client_call`. The arguments are copied, and `user` stays with
+/// the caller. The caller owns the reply and must free it with `frisbee_reply_free`. Only `options`, `user`, and `data`
+/// if `len` is 0, may be NULL. May be called from any thread, but not in a completion callback.
 struct frisbee_reply *frisbee_client_hand_off(struct frisbee_client *client,
                                               const char *method,
                                               int32_t format,
@@ -782,8 +785,8 @@ enum frisbee_code frisbee_server_topics(struct frisbee_server *server,
 /// Publishes a message to a topic, such as `game.7.moves`. Blocks while the connection accepts no more. Delivery is not
 /// confirmed; `frisbee_client_sync` waits for the server.
 ///
-/// The topics of a client have a connection of their own, which its first use of topics opens. The arguments are copied.
-/// Only `error`, and `data` if `len` is 0, may be NULL. May be called from any thread, but not in a callback.
+/// The topics of a client have a connection of their own, which its first use of topics opens. The arguments are
+/// copied. Only `error`, and `data` if `len` is 0, may be NULL. May be called from any thread, but not in a callback.
 enum frisbee_code frisbee_client_publish(struct frisbee_client *client,
                                          const char *topic,
                                          const void *data,
@@ -791,18 +794,19 @@ enum frisbee_code frisbee_client_publish(struct frisbee_client *client,
                                          struct frisbee_error *error);
 
 /// Waits until the server has received all messages that the client has published, for example before the process ends.
-/// Fails if the server has rejected one of them. The client stays with the caller. Only `error` may be NULL. May be
-/// called from any thread, but not in a callback.
+/// Fails if the server has rejected one of them, or with `FRISBEE_DATA_LOSS` if a connection was lost before the server
+/// confirmed the messages published on it. The client stays with the caller. Only `error` may be NULL. May be called
+/// from any thread, but not in a callback.
 enum frisbee_code frisbee_client_sync(struct frisbee_client *client,
                                       struct frisbee_error *error);
 
 /// Subscribes to topics, and stores a stream of their messages. In a pattern such as `game.*.moves`, `*` stands for one
 /// token, and `>` at the end for one or more. Returns after the server has confirmed the subscription.
 ///
-/// Each reply of the stream is a message, with its topic as the metadata `topic`. A reply with `FRISBEE_DATA_LOSS` means
-/// that messages were lost, because the stream was read too slowly or its connection was replaced. The stream then
-/// continues. The caller owns the stream and must free it with `frisbee_stream_free`, which ends the subscription. The
-/// pattern is copied. Only `error` may be NULL. May be called from any thread, but not in a callback.
+/// Each reply of the stream is a message, with its topic as the metadata `topic`. A reply with `FRISBEE_DATA_LOSS`
+/// means that messages were lost, because the stream was read too slowly or its connection was replaced. The stream
+/// then continues. The caller owns the stream and must free it with `frisbee_stream_free`, which ends the subscription.
+/// The pattern is copied. Only `error` may be NULL. May be called from any thread, but not in a callback.
 enum frisbee_code frisbee_client_subscribe(struct frisbee_client *client,
                                            const char *pattern,
                                            struct frisbee_stream **stream,

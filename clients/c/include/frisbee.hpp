@@ -239,8 +239,10 @@ class Owner {
     Owner() noexcept = default;
     explicit Owner(T *handle) noexcept : handle_(handle) {}
     Owner(Owner &&other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    /// Frees the handle that this object held before.
     Owner &operator=(Owner &&other) noexcept {
-        std::swap(handle_, other.handle_);
+        Owner earlier(std::move(other));
+        std::swap(handle_, earlier.handle_);
         return *this;
     }
     ~Owner() {
@@ -461,7 +463,8 @@ class Client {
     }
     ~Client() {
         if (packets_ == nullptr || handle_.get() == nullptr || !detail::is_in_callback()) return;
-        // A callback cannot wait for the function that receives packets. Another thread waits for it, and then frees it.
+        // A callback cannot wait for the function that receives packets. Another thread waits for it, and then frees
+        // it.
         std::thread([rest = std::move(*this)] {}).detach();
     }
 
@@ -577,7 +580,8 @@ class Client {
             return frisbee_client_publish(handle_.get(), detail::Terminated(topic), data.data(), data.size(), error);
         });
     }
-    /// Waits until the server has received all published messages.
+    /// Waits until the server has received all published messages. Fails if it has rejected one of them, or with
+    /// `FRISBEE_DATA_LOSS` if a connection was lost before the server confirmed the messages published on it.
     Result<Unit> sync() {
         return detail::checked([&](auto *error) { return frisbee_client_sync(handle_.get(), error); });
     }

@@ -166,7 +166,7 @@ impl frisbee_call {
         self.schema.at(self.index)
     }
 
-    /// Reads the request.
+    /// Calls `read` with the current request. In a request stream, this is the message received last.
     pub(crate) fn request<T>(&self, read: impl FnOnce(&Message) -> Result<T, Status>) -> Result<T, Status> {
         match &self.request {
             Some(message) => read(message),
@@ -210,8 +210,8 @@ pub(crate) fn end(
     sink.send(Ok(response)).map_err(|_| gone())
 }
 
-/// Ends a stream with a failure without waiting. Does not wait because a completion must not block, and must not be
-/// omitted because a stream without its failure would appear complete.
+/// Ends a stream with a failure. Does not block, because it may run in a completion callback. If the stream's buffer is
+/// full, spawns a task that sends the failure, because the stream would otherwise appear complete.
 fn fail_stream(sink: ResponseSender<Payload>, status: Status) -> Result<(), Status> {
     match sink.try_send(Err(status)) {
         Ok(()) => Ok(()),

@@ -31,10 +31,11 @@ pub struct frisbee_client {
     pub(crate) channel: Channel,
     /// Schema of the server's methods, set by the program or fetched for the first call.
     schema: OnceCell<Arc<Schema>>,
-    /// Client of the server's topics, once they are used, with the settings and the address of its connection.
+    /// Pub/sub client of the server, which connects on first use to the address in `topics_at` with the settings stored
+    /// there.
     topics: OnceCell<Topics>,
     topics_at: (ClientBuilder, String),
-    /// Functions that receive packets and are running.
+    /// Tracks the running functions that receive packets of this client.
     running: Arc<RunningFunctions>,
 }
 
@@ -92,7 +93,7 @@ pub struct frisbee_call_options {
 }
 
 impl frisbee_call_options {
-    /// Returns the timeout of the call, or `None` if any other option is set.
+    /// Returns the call's timeout, or `None` if any other option is set. `Some(None)` stands for the client's timeout.
     fn only_timeout(&self) -> Option<Option<Duration>> {
         let Self { timeout_ms, metadata_count, cancel, reserved: [0, 0, 0, 0], .. } = self else { return None };
         (*metadata_count == 0 && cancel.is_null()).then(|| milliseconds(*timeout_ms))
@@ -159,7 +160,7 @@ impl CallArguments<'_> {
         self.client.schema.get().map(|schema| schema.method_index(self.name.to_bytes())).transpose()
     }
 
-    /// Returns the timeout of the call, or `None` if any other option is set.
+    /// Returns the call's timeout, or `None` if any other option is set. `Some(None)` stands for the client's timeout.
     pub(crate) fn only_timeout(&self) -> Option<Option<Duration>> {
         self.options.map_or(Some(None), frisbee_call_options::only_timeout)
     }
@@ -243,11 +244,17 @@ impl Prepared {
     /// If the method streams, the call was cancelled, or the message is invalid.
     pub(crate) fn unary_method(&mut self) -> Result<&'static Method, Status> {
         let method = self.target.callable()?.unary_method()?;
-        if self.cancel.as_ref().is_some_and(|cancel| *cancel.fired.borrow()) {
-            return Err(cancelled());
-        }
+        self.check_not_cancelled()?;
         self.encode()?;
         Ok(method)
+    }
+
+    /// Returns an error if the call was already cancelled by its token.
+    pub(crate) fn check_not_cancelled(&self) -> Result<(), Status> {
+        match &self.cancel {
+            Some(cancel) if *cancel.fired.borrow() => Err(cancelled()),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -288,8 +295,8 @@ fn undescribed(limit: Duration) -> Status {
     Status::deadline_exceeded(format!("the server has not sent its schema within {limit:?}"))
 }
 
-/// Adds the remedy to the status of a fetch that failed because the server has no reflection. Servers in Go do not reply
-/// then.
+/// Adds advice to the status of a schema fetch that failed because the server has no reflection. Servers in Go do not
+/// reply in this case, so the fetch times out.
 fn without_schema(status: Status) -> Status {
     let make = match status.code() {
         Code::Unimplemented => Status::failed_precondition,
@@ -628,7 +635,7 @@ mod tests {
         }
     }
 
-    /// Regression: the schema had to arrive within 5 s.
+    /// Regression test: the schema had to arrive within 5 s.
     #[tokio::test(start_paused = true)]
     async fn busy_server_is_asked_for_its_schema() {
         let server = Server::builder().add_service(Reflection::new()).middleware(Busy).build().unwrap();

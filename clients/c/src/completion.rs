@@ -37,7 +37,7 @@ pub(crate) fn is_running() -> bool {
 }
 
 /// Starts a unary call, whose reply is passed to a completion callback.
-#[inline(always)] // Inlined like `UnaryCall::begin`.
+#[inline(always)] // Lets the compiler construct the call in place.
 pub(crate) fn start(arguments: CallArguments<'_>, completion: Completion, user: UserData) -> Result<(), Status> {
     // SAFETY: While the pointer is not null, `CallChain::complete` of this thread holds the chain, and uses it only
     // afterwards. No other reference to it exists, because this one ends here.

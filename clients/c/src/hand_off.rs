@@ -20,8 +20,8 @@ use tokio::net::{TcpStream, UnixStream};
 /// A function that receives the descriptor of a connection after a hand-off, with the `user` pointer.
 ///
 /// It owns the descriptor, which is blocking, and must close it. `early` are the bytes that precede those of the
-/// descriptor, because the library has already read them. They are valid until the function returns. The connection of a
-/// TLS peer is the end of a pair of sockets, and the library encrypts and decrypts its bytes.
+/// descriptor, because the library has already read them. They are valid until the function returns. The connection of
+/// a TLS peer is the end of a pair of sockets, and the library encrypts and decrypts its bytes.
 pub type frisbee_hand_off_function = Option<extern "C" fn(descriptor: i32, early: frisbee_bytes, user: *mut c_void)>;
 
 type Run = extern "C" fn(i32, frisbee_bytes, *mut c_void);
@@ -59,7 +59,7 @@ struct NewOwner(Option<(Run, UserData)>);
 
 impl NewOwner {
     fn take(mut self, raw: RawTransport) {
-        // If there are no more descriptors, dropping `self` calls the function.
+        // If the process is out of file descriptors, dropping `self` calls the function without one.
         let Ok((descriptor, early)) = descriptor(raw) else { return };
         let Some((run, user)) = self.0.take() else { return };
         in_callback(|| run(descriptor.into_raw_fd(), frisbee_bytes::of(&early), user.get()));
@@ -95,7 +95,8 @@ pub unsafe extern "C" fn frisbee_server_hand_off(
 }
 
 /// Accepts the hand-off that the caller has requested. The call stays open. When it has been replied to with success,
-/// `function` receives the connection. Returns `FRISBEE_FAILED_PRECONDITION` if the caller has not requested a hand-off.
+/// `function` receives the connection. Returns `FRISBEE_FAILED_PRECONDITION` if the caller has not requested a
+/// hand-off.
 ///
 /// After success, `function` is called exactly once, on a thread of the library, and must not block. If the call has
 /// failed or the caller has disconnected, its descriptor is -1. `user` stays with the caller and must be valid until
@@ -124,12 +125,14 @@ pub unsafe extern "C" fn frisbee_call_hand_off(
 }
 
 /// Makes a unary call that requests a hand-off, and waits for its reply. If the server has handed off the connection,
-/// calls `function` before it returns, on the same thread. `function` may block.
+/// calls `function` before it returns, on the same thread. `function` may block. If the process is out of file
+/// descriptors, a TLS connection is closed instead, and the reply is an error. The server has run the call
+/// nevertheless.
 ///
 /// The request fails if other calls of the client are in flight. Later calls of the client open another connection. The
-/// other arguments and the reply are those of `frisbee_client_call`. The arguments are copied, and `user` stays with the
-/// caller. The caller owns the reply and must free it with `frisbee_reply_free`. Only `options`, `user`, and `data` if
-/// `len` is 0, may be NULL. May be called from any thread, but not in a completion callback.
+/// other arguments and the reply are those of `frisbee_client_call`. The arguments are copied, and `user` stays with
+/// the caller. The caller owns the reply and must free it with `frisbee_reply_free`. Only `options`, `user`, and `data`
+/// if `len` is 0, may be NULL. May be called from any thread, but not in a completion callback.
 ///
 /// # Safety
 /// Like `frisbee_client_call`.
@@ -149,9 +152,11 @@ pub unsafe extern "C" fn frisbee_client_hand_off(
         // SAFETY: The caller guarantees that the arguments are valid.
         let call = unsafe { CallArguments::new(client, method, format, data, len, options) }?.prepare()?;
         let (ended, handed) = wait(unary::hand_off(call))?;
-        if let Some(raw) = handed {
-            let (descriptor, early) = descriptor(raw)?;
-            run(descriptor.into_raw_fd(), frisbee_bytes::of(&early), user);
+        let Some(raw) = handed else { return Ok(ended) };
+        match descriptor(raw) {
+            Ok((descriptor, early)) => run(descriptor.into_raw_fd(), frisbee_bytes::of(&early), user),
+            // Report an error, because the connection is lost although the server has run the call.
+            Err(error) => return Ok(Err(NewReply::new(frisbee_reply::failure(&error.into())))),
         }
         Ok(ended)
     });

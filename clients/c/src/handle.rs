@@ -234,7 +234,8 @@ pub(crate) struct InUse<T: Handle> {
     slot: &'static Slot<T>,
 }
 
-/// Acquires a reference to the object of a handle. If `removes` is set, also frees the handle.
+/// Acquires a reference to the object of a handle, or returns `None` if the handle is invalid. If `removes` is set,
+/// also frees the handle.
 fn acquire<T: Handle>(handle: *const T, removes: bool) -> Option<InUse<T>> {
     let (at, slot, generation) = place(handle)?;
     let acquired = slot.state.fetch_update(Ordering::Acquire, Ordering::Relaxed, |state| {
@@ -265,7 +266,7 @@ pub(crate) fn remove<T: Handle>(handle: *const T) -> Result<InUse<T>, Status> {
     acquire(handle, true).ok_or_else(|| invalid(handle))
 }
 
-/// Frees a handle whose object is not in use and returns the owner of the object.
+/// Frees a handle and returns the owner of its object. Returns `None` if the handle is invalid or its object is in use.
 pub(crate) fn take<T: Handle>(handle: *const T) -> Option<T::Owner> {
     let (at, slot, generation) = remove_unused(handle)?;
     // SAFETY: The object was removed and has no users, and all previous uses by other threads happened before.
@@ -288,7 +289,7 @@ pub(crate) fn free<T: Handle>(handle: *const T) -> Result<(), Status> {
     }
 }
 
-/// Frees a handle whose object is not in use. The caller must vacate the slot.
+/// Frees a handle unless it is invalid or its object is in use. The caller must vacate the returned slot.
 fn remove_unused<T: Handle>(handle: *const T) -> Option<(Place, &'static Slot<T>, u64)> {
     let (at, slot, generation) = place(handle)?;
     let unused = generation << GENERATION_SHIFT | LIVE;

@@ -75,7 +75,7 @@ impl PacketRouter {
     }
 }
 
-/// The handle of a connection.
+/// Session of a connection. Holds the connection's C handle, and frees it when the connection ends.
 pub(crate) struct PacketSession(*mut frisbee_connection);
 
 // SAFETY: Like every handle, the pointer is a number.
@@ -104,8 +104,8 @@ impl Router for PacketRouter {
     }
 }
 
-/// Sends a packet. Waits while the peer reads too slowly, but not in functions of the library's threads: these include
-/// the one that drives the connection.
+/// Sends a packet. Blocks while the peer reads too slowly, except on the library's own threads, because such a thread
+/// may drive the connection.
 fn send(connection: &Connection, id: u16, operation: u16, body: Bytes) -> Result<(), Status> {
     let reserved = || Status::invalid_argument(format!("operation {operation} is reserved: use 10 to 65535"));
     let packet = Packet::new(PacketId(id), Operation::user(operation).ok_or_else(reserved)?, body);
@@ -174,8 +174,8 @@ pub unsafe extern "C" fn frisbee_client_send(
 /// Sends a packet to the peer of a connection. The receiver has a function for its operation. The bytes are copied.
 ///
 /// Blocks while the peer reads too slowly. In functions that receive calls or packets, and in completion callbacks,
-/// returns `FRISBEE_RESOURCE_EXHAUSTED` instead. Only `error`, and `data` if `len` is 0, may be NULL. May be called from
-/// any thread. Packets of one thread stay in order.
+/// returns `FRISBEE_RESOURCE_EXHAUSTED` instead. Only `error`, and `data` if `len` is 0, may be NULL. May be called
+/// from any thread. Packets of one thread stay in order.
 ///
 /// # Safety
 /// `data` has `len` bytes, `error` is NULL or writable.

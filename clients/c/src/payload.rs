@@ -58,7 +58,7 @@ impl frisbee_codec {
     }
 }
 
-/// A request or reply message in the encodings needed by one side of a call.
+/// A request or reply message in the encodings that its receiver may need.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Payload {
     /// Bytes of the message in `encoding`. If that is the native encoding, they have the extended form. Empty for a
@@ -88,7 +88,8 @@ struct FromGateway {
     protobuf: Bytes,
 }
 
-/// Encoding of the bytes in a payload.
+/// Encoding of the bytes in a payload. `Native` is the encoding that the service uses on the wire: Polyglot or
+/// protobuf.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Encoding {
     #[default]
@@ -104,7 +105,7 @@ impl Payload {
         Self { body: body.into(), encoding, variants: None }
     }
 
-    /// Returns the message in the encoding of another protocol, as chosen by `protocol`.
+    /// Returns the message in the encoding that `protocol` selects, or the only encoding of the message.
     fn in_gateway(&self, protocol: impl FnOnce(&FromGateway) -> &Bytes) -> Bytes {
         let from_gateway = self.variants.as_ref().and_then(|variants| variants.from_gateway.as_ref());
         from_gateway.map_or_else(|| self.body.clone().into_bytes(), |from_gateway| protocol(from_gateway).clone())
@@ -266,7 +267,7 @@ impl MessageType {
         }
     }
 
-    /// Decodes a message.
+    /// Decodes a message from the given encoding into its fields.
     pub(crate) fn read(&self, codec: &Codec, encoding: Encoding, bytes: &Bytes) -> Result<DynamicMessage, Status> {
         let wrong = |error: &dyn std::fmt::Display| {
             Status::invalid_argument(format!("the message is not a valid {}: {error}", self.name()))

@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn next_clear_reads_late_wakeup_byte() {
         let bell = Bell::new().unwrap();
-        bell.is_rung.store(true, Ordering::SeqCst); // The part of `ring` before its write.
+        bell.is_rung.store(true, Ordering::SeqCst); // The first step of `ring`, before it writes the byte.
         bell.clear_wakeup();
         assert!((&bell.writer).write(&[1]).is_ok(), "rest of `ring` should succeed");
         bell.clear_wakeup();

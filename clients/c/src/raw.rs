@@ -49,9 +49,9 @@ pub enum frisbee_code {
 /// Code and text of an error. The text ends with a NUL and is truncated to the size of the array.
 #[repr(C)]
 pub struct frisbee_error {
-    /// The code.
+    /// Status code of the error.
     pub code: frisbee_code,
-    /// The text.
+    /// Error text.
     pub message: [c_char; 508],
 }
 
@@ -81,7 +81,7 @@ impl frisbee_bytes {
 pub struct frisbee_metadata {
     /// Key of the entry in lower case.
     pub key: *const c_char,
-    /// The value.
+    /// Value of the entry.
     pub value: *const c_void,
     /// Length of the value in bytes.
     pub len: usize,
@@ -309,7 +309,7 @@ pub(crate) fn check_reserved(name: &str, reserved: &[u64]) -> Result<(), Status>
 pub(crate) struct UserData(pub(crate) *mut c_void);
 
 impl UserData {
-    /// Returns the pointer. A method rather than a field access, so that closures capture the whole struct.
+    /// Returns the pointer. Closures use this method instead of the field, so that they capture the whole struct.
     pub(crate) fn get(self) -> *mut c_void {
         self.0
     }

@@ -340,7 +340,7 @@ pub extern "C" fn frisbee_reply_free(reply: *mut frisbee_reply) -> frisbee_code 
     if reply == EXHAUSTED { frisbee_code::FRISBEE_OK } else { free(reply) }
 }
 
-/// Frees a handle.
+/// Frees a handle for an exported function. Ignores null, and returns an error code for an invalid handle.
 pub(crate) fn free<T: handle::Handle>(freed: *mut T) -> frisbee_code {
     if freed.is_null() {
         return frisbee_code::FRISBEE_OK;

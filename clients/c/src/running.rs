@@ -1,16 +1,17 @@
-//! [`RunningFunctions`]: the functions of a server that are running. Their `user` pointers may be freed once the server
-//! has stopped. Stopping therefore waits for them, and no function starts afterwards.
+//! [`RunningFunctions`]: tracks the running C callbacks of a server or client. The `user` pointers of callbacks may be
+//! freed once the server has stopped or the client was freed. Stopping and freeing therefore wait for running callbacks
+//! and prevent new ones.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Notify;
 
-/// Number of running functions of a server, and whether further ones may start.
+/// Number of running functions of a server or a client, and whether further ones may start.
 #[derive(Default)]
 pub(crate) struct RunningFunctions {
-    /// `ENDED | count`.
+    /// Number of running functions, plus the bit [`ENDED`] once [`end`](Self::end) was called.
     state: AtomicUsize,
-    /// Notified when the last running function returns after the server has stopped.
+    /// Notified when the last running function returns after [`end`](Self::end) was called.
     are_over: Notify,
 }
 
@@ -20,11 +21,11 @@ const ENDED: usize = 1 << (usize::BITS - 1);
 pub(crate) struct RunningGuard<'a>(&'a RunningFunctions);
 
 impl RunningFunctions {
-    /// Counts a function as running. Returns `None` if the server has stopped.
+    /// Counts a function as running. Returns `None` after [`end`](Self::end) was called.
     pub(crate) fn begin(&self) -> Option<RunningGuard<'_>> {
-        // Count first: either `end` sees this function, or this function sees that the server has ended.
+        // Increment the count first: either `end` sees this function, or this function sees `ENDED`.
         let before = self.state.fetch_add(1, Ordering::Acquire);
-        // Create the guard even if the server has ended, because its drop reverts the increment.
+        // Create the guard even after `end`, because its drop reverts the increment.
         let guard = RunningGuard(self);
         (before & ENDED == 0).then_some(guard)
     }

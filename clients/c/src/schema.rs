@@ -4,11 +4,11 @@
 use crate::payload::{MessageType, frisbee_codec};
 use frpc::Status;
 use frpc::codegen::{Layout, Method, Schema as Embedded, ServiceDescription};
+use frpc_dynamic::layout::json_names;
 use frpc_dynamic::{Codec, DescriptorPool};
 use frpc_reflection::{ServerSchema, v1};
 use parking_lot::Mutex;
 use prost_reflect::MethodDescriptor;
-use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
 use std::collections::{BTreeMap, HashSet};
 
 /// Operation number of the first method of a schema, unless another schema uses it.
@@ -51,13 +51,12 @@ impl Schema {
     /// If the text is not a valid schema.
     pub(crate) fn parse(text: &str, codec: frisbee_codec, first: u16) -> Result<Self, Status> {
         let file = file_name(first);
-        let compiler = compile(&file, text)?;
         let builder = frpc_build::configure().compile_well_known_types(true).codec(match codec {
             frisbee_codec::FRISBEE_CODEC_POLYGLOT => frpc_build::Codec::Polyglot,
             frisbee_codec::FRISBEE_CODEC_PROTOBUF => frpc_build::Codec::Protobuf,
         });
         let builder = if first > FIRST_OPERATION { builder.operation_base(&file, first) } else { builder };
-        let loaded = builder.load_fds(compiler.file_descriptor_set()).map_err(|error| invalid(&error))?;
+        let loaded = builder.load_sources(vec![(file, text.to_owned())]).map_err(|error| invalid(&error))?;
         let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(|error| invalid(&error))?;
         let described = |it: &frpc_build::Layout| {
             let service = ServiceDescription::new(it.service(), it.description(), it.names(), it.methods());
@@ -72,9 +71,8 @@ impl Schema {
     /// # Errors
     /// If the text is not a valid schema.
     pub(crate) fn check(text: &str) -> Result<(), Status> {
-        let compiled = compile(&file_name(FIRST_OPERATION), text)?.file_descriptor_set();
-        let builder = frpc_build::configure();
-        builder.load_fds(compiled).map(drop).map_err(|error| invalid(&error))
+        let source = (file_name(FIRST_OPERATION), text.to_owned());
+        frpc_build::configure().load_sources(vec![source]).map(drop).map_err(|error| invalid(&error))
     }
 
     /// Creates a schema from the reflection data of a server.
@@ -204,7 +202,7 @@ fn is_about_server(name: &str) -> bool {
 }
 
 impl Callable {
-    /// Returns the descriptor for a unary call of this method. Fails if the method is streaming.
+    /// Returns the descriptor for a unary call of this method.
     ///
     /// # Errors
     /// If the method streams.
@@ -223,11 +221,11 @@ impl Callable {
 }
 
 impl MessageType {
-    /// Returns the JSON names of the message's fields in the order of declaration. They are leaked once per list.
+    /// Returns the JSON names of the message's fields in the order of declaration, escaped for JSON strings. Each
+    /// distinct list is leaked once.
     pub(crate) fn fields(&self) -> &'static [&'static str] {
         static LISTS: Mutex<BTreeMap<Vec<String>, &'static [&'static str]>> = Mutex::new(BTreeMap::new());
-        let declared = self.descriptor.descriptor_proto().field.iter();
-        let names: Vec<String> = declared.map(|field| field.json_name().to_owned()).collect();
+        let names = json_names(&self.descriptor);
         let leak = |names: &[String]| names.iter().map(|name| &*name.clone().leak()).collect::<Vec<_>>().leak();
         LISTS.lock().entry(names.clone()).or_insert_with(|| leak(&names))
     }
@@ -240,30 +238,6 @@ fn invalid(error: &dyn std::fmt::Display) -> Status {
 /// Returns a file name for a schema that is unique among the schemas of a server.
 fn file_name(first: u16) -> String {
     format!("schema{first}.proto")
-}
-
-fn compile(file: &str, text: &str) -> Result<protox::Compiler, Status> {
-    let mut resolver = ChainFileResolver::new();
-    resolver.add(Source(file.to_owned(), text.to_owned()));
-    resolver.add(GoogleFileResolver::new());
-    let mut compiler = protox::Compiler::with_file_resolver(resolver);
-    compiler.include_imports(true).include_source_info(true);
-    compiler.open_files([file]).map_err(|error| invalid(&format!("{error:?}")))?;
-    Ok(compiler)
-}
-
-/// File resolver that provides one `.proto` file, given by name and text, and the bundled files that every schema can
-/// import.
-struct Source(String, String);
-
-impl FileResolver for Source {
-    fn open_file(&self, name: &str) -> Result<File, protox::Error> {
-        if name == self.0 {
-            return File::from_source(name, &self.1);
-        }
-        let bundled = frpc_build::bundled_files().iter().find(|(bundled, _)| *bundled == name);
-        bundled.map_or_else(|| Err(protox::Error::file_not_found(name)), |(_, text)| File::from_source(name, text))
-    }
 }
 
 #[cfg(test)]

@@ -39,7 +39,8 @@ struct Replies {
 
 pub(crate) enum Incoming {
     Message(Body, Option<Metadata>),
-    /// A message that needs no conversion, or a loss of messages after which the stream continues.
+    /// A message that needs no conversion, a loss of messages after which the stream continues, or the failure of a call
+    /// that was not sent.
     Reply(frisbee_reply),
     Failed(Status),
     End,
@@ -90,7 +91,7 @@ impl frisbee_stream {
     async fn method(&self) -> Result<(Arc<Schema>, usize), Status> {
         let mut method = self.method.clone();
         let known = method.wait_for(Option::is_some).await;
-        // The task has failed and reports the reason as a reply.
+        // If the call is still unknown, the task has failed and sends the reason as a reply.
         known.ok().and_then(|known| known.clone()).ok_or_else(|| Status::cancelled("the stream has ended"))
     }
 
@@ -138,29 +139,49 @@ async fn drive(
     replies: &mpsc::Sender<Incoming>,
     method_sender: watch::Sender<Option<(Arc<Schema>, usize)>>,
 ) -> Result<(), Status> {
-    call.fetch_schema().await?;
-    let (schema, index) = call.target.known()?;
-    method_sender.send_replace(Some((schema.clone(), index)));
+    if let Err(status) = prepare(&mut call, &method_sender).await {
+        // The call was not sent, so the server cannot have run it. The send fails only if the stream has been freed.
+        let _ = replies.send(Incoming::Reply(frisbee_reply::refused(&status))).await;
+        return Ok(());
+    }
     let cancel = call.cancel.take();
     until_cancelled(cancel.as_ref(), exchange(call, requests, replies)).await
 }
 
+/// Prepares a streaming call to be sent.
+///
+/// # Errors
+/// If the method is unknown, the call was cancelled, or the message is invalid.
+async fn prepare(
+    call: &mut Prepared,
+    method_sender: &watch::Sender<Option<(Arc<Schema>, usize)>>,
+) -> Result<(), Status> {
+    call.fetch_schema().await?;
+    call.check_not_cancelled()?;
+    let (schema, index) = call.target.known()?;
+    let callable = schema.at(index);
+    method_sender.send_replace(Some((schema.clone(), index)));
+    if !callable.takes_stream {
+        return call.encode();
+    }
+    if call.has_message() {
+        let text = format!("{} takes a stream: open it without a message, and send requests", callable.name());
+        return Err(Status::invalid_argument(text));
+    }
+    Ok(())
+}
+
 /// Sends the requests of a streaming call and receives its replies.
 async fn exchange(
-    mut call: Prepared,
+    call: Prepared,
     requests: RequestStream<Payload>,
     replies: &mpsc::Sender<Incoming>,
 ) -> Result<(), Status> {
     let callable = call.target.callable()?;
-    let (method, takes_stream, returns_stream) = (callable.method, callable.takes_stream, callable.returns_stream);
-    if takes_stream && call.has_message() {
-        let text = format!("{} takes a stream: open it without a message, and send requests", callable.name());
-        return Err(Status::invalid_argument(text));
-    }
-    if takes_stream {
+    let (method, channel) = (callable.method, &call.target.client.channel);
+    if callable.takes_stream {
         let request = call.request.map(|_| requests);
-        let channel = &call.target.client.channel;
-        return match returns_stream {
+        return match callable.returns_stream {
             true => forward(channel.streaming::<_, Payload>(method, request).await?, replies).await,
             false => single(channel.client_streaming::<_, Payload>(method, request).await?, replies).await,
         };
@@ -168,11 +189,9 @@ async fn exchange(
     // Drop the receiver, because the method takes one message: further sends then fail instead of blocking on a full
     // channel.
     drop(requests);
-    call.encode()?;
-    let (request, channel) = (call.request, &call.target.client.channel);
-    match returns_stream {
-        true => forward(channel.server_streaming::<Payload, Payload>(method, request).await?, replies).await,
-        false => single(channel.unary::<Payload, Payload>(method, request).await?, replies).await,
+    match callable.returns_stream {
+        true => forward(channel.server_streaming::<Payload, Payload>(method, call.request).await?, replies).await,
+        false => single(channel.unary::<Payload, Payload>(method, call.request).await?, replies).await,
     }
 }
 

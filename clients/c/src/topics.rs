@@ -22,6 +22,7 @@ fn status(error: PubSubError) -> Status {
         PubSubError::Send(error) => error.into(),
         PubSubError::Topic(_) => Status::invalid_argument(error.to_string()),
         PubSubError::Refused(_) => Status::permission_denied(error.to_string()),
+        PubSubError::Unconfirmed => Status::data_loss(error.to_string()),
         _ => Status::unavailable(error.to_string()),
     }
 }
@@ -57,8 +58,8 @@ pub unsafe extern "C" fn frisbee_server_topics(server: *mut frisbee_server, erro
 /// Publishes a message to a topic, such as `game.7.moves`. Blocks while the connection accepts no more. Delivery is not
 /// confirmed; `frisbee_client_sync` waits for the server.
 ///
-/// The topics of a client have a connection of their own, which its first use of topics opens. The arguments are copied.
-/// Only `error`, and `data` if `len` is 0, may be NULL. May be called from any thread, but not in a callback.
+/// The topics of a client have a connection of their own, which its first use of topics opens. The arguments are
+/// copied. Only `error`, and `data` if `len` is 0, may be NULL. May be called from any thread, but not in a callback.
 ///
 /// # Safety
 /// `topic` ends with a NUL, `data` has `len` bytes, `error` is NULL or writable.
@@ -80,8 +81,9 @@ pub unsafe extern "C" fn frisbee_client_publish(
 }
 
 /// Waits until the server has received all messages that the client has published, for example before the process ends.
-/// Fails if the server has rejected one of them. The client stays with the caller. Only `error` may be NULL. May be
-/// called from any thread, but not in a callback.
+/// Fails if the server has rejected one of them, or with `FRISBEE_DATA_LOSS` if a connection was lost before the server
+/// confirmed the messages published on it. The client stays with the caller. Only `error` may be NULL. May be called
+/// from any thread, but not in a callback.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -99,10 +101,10 @@ pub unsafe extern "C" fn frisbee_client_sync(client: *mut frisbee_client, error:
 /// Subscribes to topics, and stores a stream of their messages. In a pattern such as `game.*.moves`, `*` stands for one
 /// token, and `>` at the end for one or more. Returns after the server has confirmed the subscription.
 ///
-/// Each reply of the stream is a message, with its topic as the metadata `topic`. A reply with `FRISBEE_DATA_LOSS` means
-/// that messages were lost, because the stream was read too slowly or its connection was replaced. The stream then
-/// continues. The caller owns the stream and must free it with `frisbee_stream_free`, which ends the subscription. The
-/// pattern is copied. Only `error` may be NULL. May be called from any thread, but not in a callback.
+/// Each reply of the stream is a message, with its topic as the metadata `topic`. A reply with `FRISBEE_DATA_LOSS`
+/// means that messages were lost, because the stream was read too slowly or its connection was replaced. The stream
+/// then continues. The caller owns the stream and must free it with `frisbee_stream_free`, which ends the subscription.
+/// The pattern is copied. Only `error` may be NULL. May be called from any thread, but not in a callback.
 ///
 /// # Safety
 /// `pattern` ends with a NUL, `stream` is writable, `error` is NULL or writable.

@@ -26,8 +26,8 @@ pub(crate) enum UnaryCall {
 pub(crate) type Ended = Result<NewReply, NewReply>;
 
 pub(crate) struct PlainCall {
-    /// Future of the sent call, which borrows the channel of `client`. Declared first, because fields are dropped in
-    /// order of declaration.
+    /// Future of the sent call, which borrows the channel of `client`. Declared before `client` so that it is dropped
+    /// first.
     sent: codegen::UnaryCall<'static, Payload, NewReply>,
     client: InUse<frisbee_client>,
     index: usize,

@@ -1,5 +1,5 @@
-//! Memory shared between Rust and Python: buffers of Python objects as [`Bytes`], and [`Bytes`] as objects with a
-//! buffer, and reading into uninitialized memory. All unsafe code of the crate that concerns memory is here.
+//! Memory shared between Rust and Python: buffers of Python objects as [`Bytes`], [`Bytes`] as Python objects with a
+//! buffer, and reads into uninitialized memory. All unsafe code of the crate that concerns memory is here.
 #![allow(unsafe_code)]
 
 use bytes::Bytes;
@@ -43,7 +43,8 @@ impl AsRef<[u8]> for Exported {
     }
 }
 
-/// Reads once from a descriptor into the free space of a buffer, which may be uninitialized memory.
+/// Reads once from a descriptor into the free space of a buffer, which may be uninitialized memory. Returns the
+/// number of bytes.
 pub(crate) fn read_into(from: BorrowedFd<'_>, into: &mut ReadBuf<'_>) -> io::Result<usize> {
     // SAFETY: Only the kernel writes to this memory, so initialized bytes stay initialized.
     let room = unsafe { into.unfilled_mut() };

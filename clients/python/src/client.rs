@@ -237,7 +237,7 @@ impl Channel {
         Ok(AsyncMessages::new(slf, plans, endpoint, Box::new(open)))
     }
 
-    /// Starts a client-streaming call. A task sends the requests one by one.
+    /// Starts a client-streaming call. Also returns the sender with which a task sends the requests one by one.
     #[pyo3(signature = (api, index, inbox, future, timeout = None, metadata = None))]
     #[allow(clippy::too_many_arguments)] // The arguments of the call, and where its reply goes.
     fn start_client_streaming(
@@ -263,7 +263,7 @@ impl Channel {
         Ok((started, requests))
     }
 
-    /// Opens a bidirectional streaming call. A task sends the requests one by one.
+    /// Opens a bidirectional streaming call. Also returns the sender with which a task sends the requests one by one.
     #[pyo3(signature = (api, index, inbox, timeout = None, metadata = None))]
     fn open_streaming(
         slf: &Bound<'_, Self>,
@@ -382,7 +382,7 @@ pub(crate) struct Messages {
     plans: Arc<Plans>,
     endpoint: Endpoint,
     stream: Mutex<ReplyStream>,
-    /// Wakes a thread that is waiting for a reply when the stream is closed.
+    /// Notified when the stream is closed, to wake a thread that is waiting for a reply.
     closing: Notify,
     source: Option<IterableSource>,
 }
@@ -487,7 +487,7 @@ pub(crate) struct AsyncMessages {
     open: Mutex<Option<Open>>,
     site: Mutex<Option<Site>>,
     slot: Forkable<ReadySlot<OpenMessages, Result<Option<Payload>, Status>>>,
-    /// Wakes a task that is waiting for a message when the stream is closed.
+    /// Notified when the stream is closed, to wake a task that is waiting for a message.
     closing: Arc<Notify>,
 }
 
@@ -517,7 +517,7 @@ impl AsyncMessages {
         }
     }
 
-    /// Returns where the parts of the call run, opening the call first if necessary.
+    /// Returns the site that runs the tasks of the call. Opens the call first if it is not open.
     fn site(&self, py: Python<'_>, inbox: &Inbox) -> PyResult<Site> {
         if let Some(site) = &*self.site.lock() {
             return Ok(site.clone());
@@ -567,7 +567,7 @@ impl AsyncMessages {
 
 impl Drop for AsyncMessages {
     fn drop(&mut self) {
-        // Close explicitly, because the driver that cancels the call may be waiting for a turn.
+        // Close explicitly, because this makes the event loop drive its runtime, which cancels the call.
         self.close();
     }
 }
@@ -628,7 +628,7 @@ pub(crate) fn start<T: Send + 'static>(
     finish: impl for<'py> FnOnce(Python<'py>, T) -> PyResult<Bound<'py, PyAny>> + Send + 'static,
 ) -> PyResult<Started> {
     let sender = inbox.sender();
-    // Box the future, because the task is moved several times.
+    // Box the future, because spawning moves it several times.
     let work = Box::pin(work);
     let task = site.spawn(async move {
         let output = work.await;

@@ -1,4 +1,4 @@
-//! Decodes the wire format to Python values, according to their plans.
+//! Decodes the wire format to Python values, as [`Plans`] describe them.
 //!
 //! Bodies are untrusted: [`Decoder`] checks lengths against the available bytes, and the memory of a Python value is
 //! charged before it is allocated.

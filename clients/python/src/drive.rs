@@ -28,8 +28,8 @@ const SIGNALS: Duration = Duration::from_millis(50);
 const IDLE: u32 = 4;
 
 thread_local! {
-    /// Address of the thread pool of the server that this thread runs a handler of. A handler on the thread that drives
-    /// its connection must not wait in another runtime.
+    /// Address of a server's thread pool while this thread runs a handler of that server. A handler on the thread
+    /// that drives its connection must not wait in another runtime.
     static HANDLER_OF: Cell<Option<usize>> = const { Cell::new(None) };
 
     /// Whether this thread belongs to a thread pool where handlers may block.
@@ -153,7 +153,7 @@ struct Shared {
     leave: Notify,
     /// Waker of the waiting caller that checks for signals.
     looking: Mutex<Option<Waker>>,
-    /// Whether that caller should check for signals now.
+    /// Whether the caller of `looking` should check for signals now.
     looks: AtomicBool,
     is_over: Mutex<bool>,
     over: Condvar,
@@ -208,7 +208,7 @@ impl BlockingRuntime {
     }
 }
 
-/// Lets tasks that are ready run, such as the driver of a connection.
+/// Yields a few times, so that ready tasks can run, such as the driver of a connection.
 pub(crate) async fn flush() {
     for _ in 0..4 {
         tokio::task::yield_now().await;
@@ -309,7 +309,8 @@ impl Shared {
                 continue;
             }
             self.has_keeper.store(true, Ordering::SeqCst);
-            // A caller that arrived before the store is seen here. A later one notifies the keeper.
+            // Load `waiting` after the store. Callers that registered earlier are counted, and later ones see the flag
+            // and notify the keeper.
             if self.waiting.load(Ordering::SeqCst) == 0 {
                 self.runtime.block_on(async {
                     let mut left = pin!(self.leave.notified());
@@ -355,7 +356,12 @@ impl RuntimeGuard {
     }
 
     pub(crate) fn shutdown_timeout(mut self, limit: Duration) {
-        if let Some(runtime) = self.runtime.take() {
+        let Some(runtime) = self.runtime.take() else { return };
+        if drives() {
+            // Shut down on another thread, because the shutdown blocks and would panic on a thread that is driving a
+            // runtime.
+            let _ = thread::spawn(move || runtime.shutdown_timeout(limit)).join();
+        } else {
             runtime.shutdown_timeout(limit);
         }
     }

@@ -1,4 +1,4 @@
-//! Encodes Python values to the wire format, according to their plans.
+//! Encodes Python values to the wire format, as [`Plans`] describe it.
 
 use crate::buffer;
 use crate::image;
@@ -101,7 +101,7 @@ impl Writer<'_> {
                 Form::Flat => {
                     self.has_other_form = true;
                     match of {
-                        Item::Scalar(element) if value.is_none() => default(element, to),
+                        Item::Scalar(element) if value.is_none() => element.encode_default(to),
                         Item::Message(_) if value.is_none() => to.nil(),
                         Item::Message(_) => self.item(of, value, to)?,
                         Item::Scalar(_) => {
@@ -141,7 +141,7 @@ impl Writer<'_> {
         if value.cast::<PyString>().is_ok() || value.cast::<PyBytes>().is_ok() {
             return Err(expected("a list", value));
         }
-        // Collect the elements first, because their number precedes them.
+        // An encoded list begins with its length, which an iterator may not know in advance.
         let elements: Vec<Bound<'_, PyAny>> = value.try_iter()?.collect::<PyResult<_>>()?;
         to.list(of.wire(), elements.len()).map_err(refused)?;
         elements.iter().try_for_each(|value| self.item(of, value, to))
@@ -156,7 +156,7 @@ impl Writer<'_> {
             (Item::Scalar(element), Form::Flat) => {
                 self.has_other_form = true;
                 to.note_lost_presence();
-                default(element, to);
+                element.encode_default(to);
             }
         }
         Ok(())
@@ -259,24 +259,6 @@ pub(crate) fn row<'py>(plan: &Plan, value: &Bound<'py, PyAny>) -> PyResult<Bound
         return Ok(row);
     }
     Err(PyValueError::new_err(format!("a tuple of {} values expected, not of {}", plan.declared.len(), row.len())))
-}
-
-/// Encodes an absent value in the flat encoding, as the default of its type.
-fn default(of: &Element, to: &mut Encoder<'_>) {
-    match of {
-        Element::Bool => to.bool(false),
-        Element::I32 => to.i32(0),
-        Element::I64 => to.i64(0),
-        Element::U32 => to.u32(0),
-        Element::U64 => to.u64(0),
-        Element::F32 => to.f32(0.0),
-        Element::F64 => to.f64(0.0),
-        // Encoding cannot fail, because the values are empty.
-        Element::String => to.string("").unwrap_or_default(),
-        Element::Bytes => to.bytes(&[]).unwrap_or_default(),
-        Element::Enum(indexes) => to.u32(indexes.index_of(0).unwrap_or(0)),
-        Element::Message(_) => to.nil(),
-    }
 }
 
 /// Converts a Python or NumPy bool.

@@ -390,7 +390,7 @@ impl Generated {
         Ok(Self { function, spoken, iterator, step, variables })
     }
 
-    /// Produces the next message of the generator on the current thread.
+    /// Produces the next message of the generator on the current thread. Returns `None` when the generator has ended.
     pub(crate) fn next(&mut self) -> Option<Result<Payload, Status>> {
         let next = attached(&self.function, |py| match self.variables.run(py, [self.step.bind(py).clone()], None) {
             Ok(value) => self.function.reply(&value, self.spoken.get()).map(Some),
@@ -404,15 +404,17 @@ impl Generated {
 impl Drop for Generated {
     fn drop(&mut self) {
         introduce_thread();
-        // Without an interpreter, there is nothing to close.
-        Python::try_attach(|py| {
+        let close = |py: Python<'_>| {
             // Only generators have a `close` method.
             let close = self.iterator.bind(py).getattr_opt("close");
             let closed = close.and_then(|close| close.map(|close| self.variables.run(py, [close], None)).transpose());
             if let Err(error) = closed {
                 error.write_unraisable(py, None);
             }
-        });
+        };
+        // Mark the thread, because `finally` blocks of the generator may make calls and this thread may drive
+        // connections. Without an interpreter, there is nothing to close.
+        in_handler(&self.function.pool, || Python::try_attach(close));
     }
 }
 

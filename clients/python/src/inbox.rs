@@ -1,5 +1,5 @@
-//! [`Inbox`]: callbacks from other threads for an event loop. Senders wake the loop once until it runs all callbacks,
-//! and never wait for Python.
+//! [`Inbox`]: queue of callbacks from other threads for an event loop. Senders wake the loop at most once before it
+//! runs all queued callbacks, and never wait for Python.
 
 use crate::loop_runtime::LoopRuntime;
 use crate::reply::{Reply, called_by_loop};

@@ -1,4 +1,4 @@
-//! Converts Python values from and to JSON, according to their plans and proto3's JSON mapping.
+//! Converts Python values from and to JSON, as [`Plans`] and proto3's JSON mapping describe it.
 
 use crate::decode::{converted, finish};
 use crate::encode::{expected, float, integer, named, refused, row, truth};
@@ -121,7 +121,7 @@ impl<'py> FromJson<'py, '_> {
         finish(self.py, plan, &mut values).map_err(|error| decode_error(at, &error))
     }
 
-    /// Reads the value of a field. JSON's `null` means that the field is absent.
+    /// Reads the value of a field. Returns `None` for JSON's `null`, which means that the field is absent.
     fn field(&self, field: &FieldPlan, from: &mut Reader<'_>) -> Result<Option<Bound<'py, PyAny>>, DecodeError> {
         let at = from.value_offset();
         if from.peek() == Some(b'n') {
@@ -264,6 +264,8 @@ impl ToJson<'_> {
     fn fields(&self, plan: &Plan, value: &Bound<'_, PyAny>, to: &mut Writer<'_>) -> PyResult<()> {
         to.raw("{");
         let mut is_first = true;
+        // The oneof of the last member that was written. The members of a oneof are declared together.
+        let mut last_oneof = None;
         for (at, index) in plan.declared.iter().enumerate() {
             let Some(field) = plan.fields.get(*index) else { continue };
             let value = match &plan.form {
@@ -274,6 +276,11 @@ impl ToJson<'_> {
             };
             if self.is_omitted(field, &value).map_err(|error| named(value.py(), error, &field.text))? {
                 continue;
+            }
+            if let Kind::Member { oneof, .. } = field.kind
+                && last_oneof.replace(oneof) == Some(oneof)
+            {
+                return Err(PyValueError::new_err("more than one member of a oneof is set"));
             }
             if !std::mem::take(&mut is_first) {
                 to.raw(",");
@@ -326,7 +333,7 @@ impl ToJson<'_> {
                 to.raw("]");
                 Ok(())
             }
-            Kind::Map(_, of) => {
+            Kind::Map(key, of) => {
                 to.raw("{");
                 for (at, (name, value)) in
                     value.cast::<PyDict>().map_err(|_| expected("a dict", value))?.copy()?.iter().enumerate()
@@ -334,11 +341,7 @@ impl ToJson<'_> {
                     if at > 0 {
                         to.raw(",");
                     }
-                    if let Ok(flag) = name.extract::<bool>() {
-                        to.string(if flag { "true" } else { "false" });
-                    } else {
-                        to.string(name.str()?.to_str()?);
-                    }
+                    write_key(key, &name, to)?;
                     to.raw(":");
                     self.item(of, &value, to)?;
                 }
@@ -378,6 +381,27 @@ impl ToJson<'_> {
             Element::Message(_) => Err(PyValueError::new_err("a scalar expected, found a message")),
         }
     }
+}
+
+/// Writes the key of a map, which is a string in JSON.
+fn write_key(of: &Item, key: &Bound<'_, PyAny>, to: &mut Writer<'_>) -> PyResult<()> {
+    let number = match of {
+        Item::Message(_) => return Err(PyValueError::new_err("a message cannot be a key")),
+        Item::Scalar(Element::String) => {
+            to.string(key.cast::<PyString>().map_err(|_| expected("a str", key))?.to_str()?);
+            return Ok(());
+        }
+        Item::Scalar(Element::Bool) => {
+            to.string(if truth(key)? { "true" } else { "false" });
+            return Ok(());
+        }
+        Item::Scalar(Element::I32) => integer::<i32>(key)?.to_string(),
+        Item::Scalar(Element::I64) => integer::<i64>(key)?.to_string(),
+        Item::Scalar(Element::U32) => integer::<u32>(key)?.to_string(),
+        Item::Scalar(_) => integer::<u64>(key)?.to_string(),
+    };
+    to.string(&number);
+    Ok(())
 }
 
 fn put<T: Json>(to: &mut Writer<'_>, value: &T) -> PyResult<()> {

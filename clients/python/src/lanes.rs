@@ -15,7 +15,6 @@ use pyo3::prelude::*;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
-use tokio::net::{TcpStream, UnixStream};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
@@ -104,17 +103,7 @@ impl Settings {
     }
 
     fn channel_of(&self, builder: frpc::ChannelBuilder) -> PyResult<frpc::Channel> {
-        let channel = match self.address.strip_prefix("unix:") {
-            Some(path) => {
-                let path = path.to_owned();
-                builder.connect_lazy_with_connector(move || {
-                    let path = path.clone();
-                    async move { UnixStream::connect(&path).await.map_err(|error| named(&path, &error)) }
-                })
-            }
-            None => builder.connect_lazy(&*self.address),
-        };
-        channel.map_err(failed)
+        builder.connect_lazy(&*self.address).map_err(failed)
     }
 
     /// Creates a channel that is driven by an event loop.
@@ -151,11 +140,9 @@ fn named(address: &str, error: &io::Error) -> io::Error {
 
 async fn connect(address: &str) -> io::Result<Stream> {
     if let Some(path) = address.strip_prefix("unix:") {
-        return Ok(Stream::Unix(UnixStream::connect(path).await?.into_std()?));
+        return Ok(Stream::Unix(frpc::frisbee::connect_unix(path).await?.into_std()?));
     }
-    let stream = TcpStream::connect(address).await?;
-    stream.set_nodelay(true)?;
-    Ok(Stream::Tcp(stream.into_std()?))
+    Ok(Stream::Tcp(frpc::frisbee::connect_tcp(address).await?.into_std()?))
 }
 
 /// Connections of an asyncio client, one for each event loop.
@@ -226,17 +213,17 @@ impl Lanes {
     }
 }
 
-/// Where the parts of a call are executed.
+/// Executor of the tasks of a call.
 #[derive(Clone)]
 pub(crate) enum Site {
-    /// By the event loop, whenever it drives its runtime.
+    /// An event loop, which runs the tasks whenever it drives its runtime.
     Loop(Arc<LoopRuntime>),
-    /// The background thread of the process executes them.
+    /// A runtime with its own threads, such as the background thread of the process.
     Thread(Handle),
 }
 
 impl Site {
-    /// Spawns a part of a call that an event loop waits for. [`begin`](Self::begin) must be called afterwards.
+    /// Spawns a task whose result an event loop waits for. [`begin`](Self::begin) must be called afterwards.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         match self {
             Self::Loop(loop_runtime) => loop_runtime.spawn(work),

@@ -20,7 +20,6 @@ mod incoming;
 mod json;
 mod lanes;
 mod loop_runtime;
-mod openrpc;
 mod payload;
 mod plan;
 mod proto;

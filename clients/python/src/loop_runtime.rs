@@ -1,8 +1,8 @@
-//! [`LoopRuntime`]: a runtime driven by an event loop, so that asyncio calls wake no other thread. It gets a turn when
-//! a call has started, when a socket is ready, and periodically for its timers.
+//! [`LoopRuntime`]: a runtime driven by an event loop, so that asyncio calls wake no other thread. The loop runs it
+//! when a call has started, when a socket is ready, and periodically for its timers.
 //!
-//! The runtime has no poller. Its transports are the sockets of `socket.rs`, which the event loop watches together with
-//! its own. Work of other threads arrives through the loop's inbox, which triggers a turn.
+//! The runtime has no poller. Its transports are the sockets of `socket.rs`, which the event loop watches together
+//! with its own. Work of other threads arrives through the loop's inbox, which triggers a run.
 
 use crate::drive::{self, RuntimeGuard};
 use crate::fork;
@@ -88,12 +88,12 @@ impl LoopRuntime {
         let counted = pauses.clone();
         let runtime = Builder::new_current_thread()
             .enable_time()
-            // Calls are made outside the runtime. All started calls run before the driver, so that it writes their
-            // requests together.
+            // Check the global queue at every tick. Calls are spawned there, and all of them should run before the
+            // driver writes their requests in one batch.
             .global_queue_interval(1)
             .on_thread_park(move || {
                 counted.count.fetch_add(1, Ordering::Relaxed);
-                // Wake the future that ends the turn, so that the runtime does not block here.
+                // Wake the future that ends the run, so that the runtime does not block here.
                 if let Some(waker) = &*counted.waker.lock() {
                     waker.wake_by_ref();
                 }
@@ -249,7 +249,8 @@ impl LoopRuntime {
         *self.last.lock() = Instant::now();
         self.pauses.count.store(0, Ordering::Relaxed);
         self.runtime.block_on(poll_fn(|context| {
-            // The runtime has checked its timers after the first pause, and their tasks have run after the second.
+            // Return at the second pause. The runtime checks its timers after the first one and then runs the woken
+            // tasks.
             if self.pauses.count.load(Ordering::Relaxed) >= 2 {
                 return Poll::Ready(());
             }

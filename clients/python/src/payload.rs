@@ -1,5 +1,5 @@
-//! [`Payload`]: an encoded message, written or to be read by the codecs of this crate. Long bytes are not copied.
-//! Independent of Python.
+//! [`Payload`]: an encoded message that the codecs of this crate have written or will read. Long byte values are not
+//! copied. This module does not depend on Python.
 
 use bytes::Bytes;
 use frpc::Status;

@@ -1,5 +1,5 @@
-//! [`Plans`]: for each message of a schema, its Python value and its wire format. The codecs in `encode.rs`,
-//! `decode.rs` and `json.rs` follow them, without an intermediate representation.
+//! [`Plans`]: description of the Python value and the wire format of each message in a schema. The codecs in
+//! `encode.rs`, `decode.rs` and `json.rs` follow it, without an intermediate representation.
 
 use crate::encode::integer;
 use crate::schema::enum_of;
@@ -163,7 +163,7 @@ impl Item {
 }
 
 impl PyForm {
-    /// Converts a form as described by Python: a class, or one of these words.
+    /// Parses a form passed by Python: a class, or a keyword for the other forms.
     fn new(form: Bound<'_, PyAny>) -> PyResult<Self> {
         Ok(match form.cast::<PyString>().ok().map(|word| word.to_str()).transpose()? {
             Some("arguments") => Self::Arguments,
@@ -362,7 +362,7 @@ impl Plans {
     /// Returns the Python value for an absent field of this kind, based on the default of its type.
     fn absent(&self, py: Python<'_>, kind: &Kind) -> Absent {
         match kind {
-            // `None` represents absence if the wire format does.
+            // Use `None` for an absent value if the wire format can represent absence.
             Kind::Optional(_) | Kind::Member { .. } => Absent::Value(py.None()),
             Kind::Plain(Item::Scalar(Element::Enum(indexes))) => match self.member(py, indexes, 0) {
                 Ok(member) => Absent::Value(member.unbind()),

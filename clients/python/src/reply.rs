@@ -31,7 +31,7 @@ pub(crate) fn called_by_loop<T>(is_called_by_loop: bool, run: impl FnOnce() -> T
 pub(crate) struct Reply {
     event_loop: Py<PyAny>,
     state: Mutex<State>,
-    /// Python attribute that identifies futures to asyncio when a task awaits them.
+    /// Value of `_asyncio_future_blocking`, an attribute by which asyncio recognizes a future that a task awaits.
     is_blocking: AtomicBool,
 }
 
@@ -134,7 +134,7 @@ impl Reply {
         Self::call_soon(&slf, (callback, context))
     }
 
-    /// Cancels the operation. Called by asyncio when the waiting task is cancelled.
+    /// Cancels the operation. Returns `False` if it has ended. Called by asyncio when the waiting task is cancelled.
     #[pyo3(signature = (msg = None))]
     fn cancel(slf: Bound<'_, Self>, msg: Option<Py<PyAny>>) -> PyResult<bool> {
         let Some(callbacks) = slf.get().end(Outcome::Cancelled(msg)) else { return Ok(false) };

@@ -1,4 +1,5 @@
-//! The requests of a streaming call: pulled from an iterable by a blocking caller, or sent individually.
+//! Requests of a streaming call. A blocking caller reads them from an iterable, and a task of an event loop sends
+//! them one by one.
 
 use crate::client::{Started, start};
 use crate::drive::{self, Waiter};
@@ -18,7 +19,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use tokio::sync::Notify;
 
-/// Number of requests that are buffered before they are sent.
+/// Maximum number of requests that are buffered before they are sent.
 const REQUESTS_AHEAD: usize = 16;
 
 /// Stream of the messages in a Python iterable. Each is read when the send queue has space. [`IterableSource`] reads
@@ -113,7 +114,8 @@ impl IterableSource {
 
     /// Reads the next message from the iterable if the call has requested it.
     fn supply(&self, py: Python<'_>) -> PyResult<()> {
-        // Without a waker, no message is requested, and the previous one is still in the slot.
+        // Return if no waker is stored: the call has not requested a message, because the previous one is still in
+        // the slot.
         let Some(waker) = self.shared.slot.lock().waker.take() else { return Ok(()) };
         // Read the iterable without the lock, because it may run arbitrary Python code.
         let next = self.values.bind(py).clone().next();

@@ -12,8 +12,6 @@ use frpc_dynamic::layout::unmarked;
 use frpc_reflection::{ServerSchema, v1};
 use prost_reflect::prost_types::method_options::IdempotencyLevel;
 use prost_reflect::{Cardinality, EnumDescriptor, FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor};
-use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::collections::{HashMap, HashSet};
@@ -46,20 +44,11 @@ impl Schema {
     #[staticmethod]
     #[pyo3(signature = (sources, first = None))]
     fn parse(sources: Vec<(String, String)>, first: Option<u16>) -> PyResult<Self> {
-        let names: Vec<String> = sources.iter().map(|(name, _)| name.clone()).collect();
-        let mut resolver = ChainFileResolver::new();
-        let bundled = frpc_build::bundled_files().iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
-        resolver.add(Sources(sources.into_iter().chain(bundled).collect()));
-        resolver.add(GoogleFileResolver::new());
-        let mut compiler = protox::Compiler::with_file_resolver(resolver);
-        compiler.include_imports(true).include_source_info(true);
-        compiler.open_files(&names).map_err(|error| PyValueError::new_err(format!("{error:?}")))?;
-        let builder = match (names.last(), first) {
-            (Some(root), Some(first)) => configured().operation_base(root, first),
+        let builder = match (sources.last(), first) {
+            (Some((root, _)), Some(first)) => configured().operation_base(root, first),
             _ => configured(),
         };
-        let loaded = builder.load_fds(compiler.file_descriptor_set());
-        Self::loaded(loaded.map_err(refused)?)
+        Self::loaded(builder.load_sources(sources).map_err(refused)?)
     }
 
     /// Loads a schema from `.proto` files on disk.
@@ -188,16 +177,6 @@ fn type_name(kind: &Kind) -> String {
         _ => "int",
     }
     .to_owned()
-}
-
-/// File resolver for `.proto` files in memory.
-struct Sources(HashMap<String, String>);
-
-impl FileResolver for Sources {
-    fn open_file(&self, name: &str) -> Result<File, protox::Error> {
-        let source = self.0.get(name).ok_or_else(|| protox::Error::file_not_found(name))?;
-        File::from_source(name, source)
-    }
 }
 
 fn configured() -> frpc_build::Builder {

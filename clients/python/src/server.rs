@@ -9,7 +9,6 @@ use crate::handler::{
     AsyncGenerated, Call, ContextParameter, Function, Generated, announce, run_elsewhere, run_in_loop,
 };
 use crate::inbox::Inbox;
-use crate::openrpc;
 use crate::payload::{Payload, json_format, protobuf_format};
 use crate::schema::{Api, Callable, Schema};
 use crate::status::failed;
@@ -18,9 +17,13 @@ use frpc::codegen::{Layout, Method, Methods, MethodsBuilder, Schema as Embedded,
 use frpc::pubsub::{Broker, History, OPERATIONS, check_pattern};
 use frpc::tls::{Authorities, Identity, ServerTls};
 use frpc::{Request, Response, ResponseStream, ServerBuilder, Status, Streaming, Workers};
+use frpc_dynamic::layout::json_names;
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use frpc_reflection::{Health, Reflection};
 use parking_lot::Mutex;
+use prost_reflect::MethodDescriptor;
+use prost_reflect::prost::Message as _;
+use prost_reflect::prost_types::FileDescriptorSet;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -78,6 +81,8 @@ struct Documents {
     layout: &'static Layout,
     files: &'static [u8],
     schema: Embedded,
+    /// JSON Schemas of the methods' messages, including nested ones, by full name.
+    messages: &'static [(&'static str, &'static str)],
     methods: Vec<MethodDocuments>,
 }
 
@@ -85,7 +90,6 @@ struct MethodDocuments {
     method: &'static Method,
     fields: &'static [&'static str],
     comment: &'static str,
-    schemas: &'static [(&'static str, &'static str)],
 }
 
 impl Documents {
@@ -98,21 +102,35 @@ impl Documents {
             return found;
         }
         let document = |callable: &Callable| {
-            let request = callable.descriptor.input();
-            let names = request.descriptor_proto().field.iter().map(|field| &*field.json_name().to_owned().leak());
+            let names = json_names(&callable.descriptor.input()).into_iter().map(|name| &*name.leak());
             MethodDocuments {
                 method: callable.method,
                 fields: names.collect::<Vec<_>>().leak(),
-                comment: openrpc::comment(&callable.descriptor).leak(),
-                schemas: openrpc::schemas(&callable.descriptor).leak(),
+                comment: comment(&callable.descriptor).leak(),
             }
         };
-        let methods = schema.methods.iter().filter(|callable| std::ptr::eq(callable.layout, layout));
-        let (methods, files) = (methods.map(document).collect(), &*schema.files.clone().leak());
-        let made = &*Box::leak(Box::new(Self { layout, files, schema: Embedded::new(files), methods }));
+        let served = || schema.methods.iter().filter(|callable| std::ptr::eq(callable.layout, layout));
+        let (methods, files) = (served().map(document).collect(), &*schema.files.clone().leak());
+        let messages = served().flat_map(|callable| [callable.descriptor.input(), callable.descriptor.output()]);
+        let messages = messages.map(|message| format!(".{}", message.full_name()));
+        let fds = FileDescriptorSet::decode(files).unwrap_or_default();
+        let messages = frpc_build::json_schemas(fds, messages).into_iter();
+        let messages: Vec<_> = messages.map(|(name, text)| (&*name.leak(), &*text.leak())).collect();
+        let schema = Embedded::new(files);
+        let made = &*Box::leak(Box::new(Self { layout, files, schema, messages: messages.leak(), methods }));
         known.push(made);
         made
     }
+}
+
+/// Returns the comment on a method in the schema.
+fn comment(method: &MethodDescriptor) -> String {
+    let file = method.parent_file();
+    let info = file.file_descriptor_proto().source_code_info.iter().flat_map(|info| &info.location);
+    let location = info.into_iter().find(|location| location.path == method.path());
+    let comment = location.map(|location| location.leading_comments().to_owned()).unwrap_or_default();
+    let lines: Vec<&str> = comment.lines().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+    lines.join("\n").trim().to_owned()
 }
 
 /// A Python function with the documentation of the method that it serves.
@@ -189,6 +207,7 @@ impl Server {
             .thread_name("frisbee-rpc-server")
             .enable_all()
             .build()?;
+        let runtime = RuntimeGuard::new(runtime);
         let mut builder = frpc::Server::builder().add_service(Reflection::new()).add_service(Health::new());
         let pool = Arc::new(Semaphore::new(threads.clamp(1, Semaphore::MAX_PERMITS)));
         for service in services(py, functions, report, settings.shows_errors, &pool, event_loop.as_ref())? {
@@ -203,11 +222,10 @@ impl Server {
         let builder = settings.apply(builder)?;
         let (stop, stopped) = oneshot::channel();
         let (ending, ended) = watch::channel(None);
-        // Release the GIL, because resolving and binding may block.
-        let bound = py.detach(|| runtime.block_on(serve(builder, address, stopped, ending)));
+        let bound = Waiter::Other(runtime.handle()).wait(py, serve(builder, address, stopped, ending))?;
         Ok(Self {
             address: bound.map_err(failed)?,
-            runtime: Mutex::new(Some(RuntimeGuard::new(runtime))),
+            runtime: Mutex::new(Some(runtime)),
             stop: Mutex::new(Some(stop)),
             ended,
             broker,
@@ -370,7 +388,8 @@ fn opened(
                 http = http.grpc();
             }
             "websocket" => {
-                // The settings for HTTP include the allowed hosts and origins.
+                // Configure HTTP too, because its settings contain the hosts and origins that WebSocket requests are
+                // checked against.
                 has_http = true;
                 gateway = gateway.web_socket();
             }
@@ -476,7 +495,7 @@ impl Service for Functions {
     fn methods(&self) -> Methods {
         let mut builder = Methods::new(&Arc::new(()), self.documents.layout);
         for Served { function, mode, documents } in &self.served {
-            let json = json_format(documents.fields).described(documents.comment, documents.schemas);
+            let json = json_format(documents.fields).described(documents.comment, self.documents.messages);
             builder = add(builder, function.clone(), mode.clone()).format(json).format(protobuf_format());
         }
         builder.schema(&self.documents.schema).done()
@@ -590,7 +609,7 @@ async fn in_pool(function: Arc<Function>, call: Call) -> Outcome {
     ran.unwrap_or_else(|_| Err(Status::internal("the thread of the handler has ended")))
 }
 
-/// Number of messages that are buffered for a generator running on a pool thread.
+/// Maximum number of messages that a generator on a pool thread may produce before they are sent.
 const MESSAGES_AHEAD: usize = 16;
 
 /// Returns the messages of a generator that occupies a pool thread while it runs. Waits for a thread like [`in_pool`].

@@ -32,6 +32,7 @@ impl Serving {
             .thread_name("frisbee-rpc-client")
             .enable_all()
             .build()?;
+        let runtime = RuntimeGuard::new(runtime);
         let pool = Arc::new(Semaphore::new(threads.clamp(1, Semaphore::MAX_PERMITS)));
         let services = services(py, functions, report.bind(py), shows_errors, &pool, event_loop.as_ref())?;
         // Enter the runtime, because the channel is bound to the one that is current when it is built.
@@ -42,7 +43,7 @@ impl Serving {
         drop(context);
         let stays = channel.clone();
         let staying = runtime.spawn(async move { stays.stay_connected().await }).abort_handle();
-        Ok(Self { channel, runtime: RuntimeGuard::new(runtime), staying, timeout: settings.timeout })
+        Ok(Self { channel, runtime, staying, timeout: settings.timeout })
     }
 
     pub(crate) fn channel(&self) -> &frpc::Channel {

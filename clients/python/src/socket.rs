@@ -1,5 +1,5 @@
-//! [`Socket`]: a transport watched by an event loop together with its own. When it is ready, the loop calls back and
-//! gives the runtime a turn.
+//! [`Socket`]: a transport over a socket that an event loop watches together with its own sockets. When the socket is
+//! ready, the loop drives the runtime.
 
 use crate::buffer;
 use crate::loop_runtime::LoopRuntime;

@@ -1,4 +1,5 @@
-//! [`Topics`]: publishing and subscribing over a separate connection, which the thread of the process drives.
+//! [`Topics`]: publishing and subscribing over a separate connection, which the background thread of the process
+//! drives.
 
 use crate::client::{Started, start};
 use crate::drive::{self, Waiter};
@@ -16,7 +17,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::UnixStream;
 use tokio::runtime::Handle;
 use tokio::sync::{Mutex, watch};
 
@@ -206,7 +206,7 @@ impl Shared {
         let mut client = self.client.lock().await;
         if let Some(known) = client.as_ref() {
             let known = known.clone();
-            // Callers would otherwise wait one after the other.
+            // Release the lock before waiting, so that other calls can wait concurrently.
             drop(client);
             // Wait until a lost connection has been replaced on behalf of its subscriptions.
             let is_open = || known.connection().is_ok_and(|connection| !connection.is_closed());
@@ -272,7 +272,7 @@ async fn subscribe(
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Subscribed {
     slot: Forkable<ReadySlot<OpenSubscription, Result<Option<Message>, Status>>>,
-    /// Wakes a receiver that is waiting for a message when the subscription is closed.
+    /// Notified when the subscription is closed, to wake a receiver that is waiting for a message.
     over: Arc<tokio::sync::Notify>,
     runtime: Handle,
 }
@@ -352,9 +352,10 @@ impl Subscribed {
         match slot.stream().try_lock() {
             Ok(mut open) => open.subscription = None,
             Err(_) => {
-                // Notify the reader, because it holds the lock of the subscription.
+                // A reader holds the lock. If it is waiting for a message, it ends the subscription.
                 self.over.notify_one();
-                // The reader may have been cancelled, or received a message, before it was notified.
+                // Also end the subscription once the lock is free, because a reader that was just cancelled or has
+                // just received a message does not notice the notification.
                 let stream = slot.stream().clone();
                 self.runtime.spawn(async move { stream.lock().await.subscription = None });
             }
@@ -365,14 +366,7 @@ impl Subscribed {
 impl Settings {
     /// Connects to the broker of a server.
     async fn topics(&self) -> Result<Client, Status> {
-        let builder = self.frisbee_builder();
-        let client = match self.address().strip_prefix("unix:") {
-            Some(path) => {
-                let path = path.to_owned();
-                Client::connect_with_connector(builder, move || UnixStream::connect(path.clone())).await
-            }
-            None => Client::connect_with(builder, self.address()).await,
-        };
+        let client = Client::connect_with(self.frisbee_builder(), self.address()).await;
         client.map_err(|error| Status::unavailable(error.to_string()))
     }
 }

@@ -14,6 +14,7 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import threading
 import time
 from concurrent import futures
@@ -23,9 +24,9 @@ from typing import Any, Callable, Iterator, Optional
 import numpy
 import pytest
 
-from frisbee_rpc import Client, Code, Context, Server, ServerTls, Status, Tls
+from frisbee_rpc import AsyncClient, Client, Code, Context, Server, ServerTls, Status, Tls
 
-from .conftest import LIMIT
+from .conftest import LIMIT, run
 
 Connect = Callable[..., Client]
 
@@ -258,6 +259,21 @@ def test_a_value_of_another_type_is_refused_before_it_is_sent(server: Server, co
         client.product
 
 
+def test_unknown_names_are_reported_with_the_known_ones() -> None:
+    server = Server("zoo.Zoo")
+
+    @server
+    def find(name: str) -> str:
+        return name
+
+    with server.start("127.0.0.1:0"), Client(server.address) as client:
+        for service in ("zoo.Zoo", "Zoo"):
+            with pytest.raises(AttributeError, match="^the server has no method look; it has: find$"):
+                client[service].look
+        with pytest.raises(AttributeError, match="^the server has no service Barn; it has: zoo.Zoo$"):
+            client["Barn"].find
+
+
 def test_replies_can_be_pickled_and_copied(server: Server, connect: Connect) -> None:
     @server
     def find(level: Level) -> Shape:
@@ -356,6 +372,38 @@ def test_generators_are_streams_that_are_closed_when_nobody_reads_on(server: Ser
     assert next(stream) == 0
     stream.close()
     assert closed.wait(LIMIT)
+
+
+def test_generator_that_is_closed_early_makes_calls(server: Server, connect: Connect) -> None:
+    """Regression test: a call in a ``finally`` block panicked if the stream was closed early."""
+    inner = Server()
+    results: list[Any] = []
+    closed = threading.Event()
+
+    @inner
+    def double(a: int) -> int:
+        return 2 * a
+
+    with inner.start("127.0.0.1:0"), Client(inner.address) as other:
+
+        @server
+        def count() -> Iterator[int]:
+            try:
+                yield from range(10**9)
+            finally:
+                try:
+                    results.append(other.double(4))
+                    server.stop()
+                except RuntimeError as error:
+                    results.append(str(error))
+                finally:
+                    closed.set()
+
+        stream = connect().count()
+        assert next(stream) == 0
+        stream.close()
+        assert closed.wait(LIMIT)
+    assert results == [8, "a function cannot stop its server, which would wait for it: use another thread"]
 
 
 def test_closing_a_stream_ends_an_iteration_in_another_thread(server: Server, connect: Connect) -> None:
@@ -529,6 +577,29 @@ def test_unix_sockets_carry_calls(tmp_path: Path) -> None:
         assert client.sum(1, 2) == 3
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems wait by themselves")
+def test_clients_wait_for_a_full_backlog_of_a_unix_socket(tmp_path: Path) -> None:
+    """Regression test: calls over a Unix socket failed at once if the backlog of its listener was full."""
+    path = f"{tmp_path}/socket"
+
+    def block() -> None:
+        with Client(f"unix:{path}") as client:
+            client.sum(1, 2)
+
+    async def wait() -> None:
+        async with AsyncClient(f"unix:{path}") as client:
+            await client.sum(1, 2)
+
+    with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as queued:
+        listener.bind(path)
+        listener.listen(0)
+        queued.connect(path)
+        with futures.ThreadPoolExecutor() as threads:
+            for call in [threads.submit(block), threads.submit(run, wait)]:
+                with pytest.raises(Status, match="no connection to .* within 5s"):
+                    call.result()
+
+
 def test_a_handler_calls_another_server(server: Server, connect: Connect) -> None:
     inner = Server()
 
@@ -543,6 +614,35 @@ def test_a_handler_calls_another_server(server: Server, connect: Connect) -> Non
             return int(other.double(a)) + 1
 
         assert connect().outer(4) == 9
+
+
+def test_function_starts_and_stops_another_server(server: Server, connect: Connect) -> None:
+    """Regression test: starting and stopping a server panicked on a thread that drives connections."""
+
+    @server
+    def outer(a: int) -> int:
+        inner = Server()
+
+        @inner
+        def double(a: int) -> int:
+            return 2 * a
+
+        with inner.start("127.0.0.1:0"), Client(inner.address) as other:
+            return int(other.double(a)) + 1
+
+    @server
+    def refused() -> str:
+        agent = Server("test.Agent")
+        agent(refused)
+        try:
+            Client("nowhere", serves=agent)
+        except ConnectionError as error:
+            return type(error).__name__
+        return ""
+
+    client = connect()
+    assert [client.outer(a) for a in range(4)] == [1, 3, 5, 7]
+    assert client.refused() == "ConnectionError"
 
 
 def test_a_file_takes_the_place_of_reflection(server: Server, connect: Connect, tmp_path: Path) -> None:

@@ -164,6 +164,48 @@ def test_timeout_expires_while_its_generator_waits_at_a_yield() -> None:
     run(main)
 
 
+def test_timeout_around_yield_of_requests_is_raised_there() -> None:
+    """Regression test: a timeout around a `yield` in a generator of requests cancelled the call. Its caller received a
+    CancelledError, although nobody had cancelled its task."""
+
+    async def main() -> None:
+        server = Server()
+
+        @server
+        async def count(parts: AsyncIterator[bytes]) -> int:
+            return sum([len(part) async for part in parts if len(part) < 10])
+
+        @server
+        async def echo(parts: AsyncIterator[bytes]) -> AsyncIterator[int]:
+            async for part in parts:
+                if len(part) < 10:
+                    yield len(part)
+
+        async def fails() -> AsyncIterator[bytes]:
+            async with asyncio.timeout(0):
+                while True:
+                    yield bytes(100_000)
+
+        async def handles() -> AsyncIterator[bytes]:
+            try:
+                async with asyncio.timeout(0):
+                    while True:
+                        yield bytes(100_000)
+            except TimeoutError:
+                yield b"end"
+
+        async with served(server) as client:
+            assert await client.count(handles()) == 3
+            assert [size async for size in client.echo(handles())] == [3]
+            with pytest.raises(TimeoutError):
+                await client.count(fails())
+            with pytest.raises(TimeoutError):
+                async for _ in client.echo(fails()):
+                    pass
+
+    run(main)
+
+
 def test_messages_after_timeouts_are_limited() -> None:
     async def main() -> None:
         server, ended = Server(), asyncio.Event()

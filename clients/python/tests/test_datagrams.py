@@ -9,7 +9,7 @@ from typing import Any, Callable, Iterator
 
 import pytest
 
-from frisbee_rpc import AsyncUdpClient, Code, Status, UdpClient
+from frisbee_rpc import AsyncUdpClient, Code, Status, UdpClient, _datagrams
 
 from .conftest import LIMIT, run
 from .test_desk import DESK
@@ -134,6 +134,17 @@ def test_a_lost_datagram_is_sent_again_only_if_allowed() -> None:
     assert datagrams[1] == datagrams[2]
 
 
+def test_an_error_without_a_valid_code_is_a_status() -> None:
+    """Regression test: an unhashable error code, such as a list, raised a ``TypeError``."""
+    for code in ("[]", "{}", "null", '"x"', "1.5"):
+        reply = f'{{"jsonrpc":"2.0","id":1,"error":{{"code":{code},"message":"odd"}}}}'.encode()
+        address, thread, _ = peer(lambda count, request: reply)
+        with UdpClient(address, timeout=LIMIT) as client, pytest.raises(Status) as failure:
+            client.call("Get")
+        assert (failure.value.code, failure.value.message) == (Code.UNKNOWN, "odd")
+        thread.join(LIMIT)
+
+
 def test_a_closed_port_is_unavailable_at_once(free: str) -> None:
     with pytest.raises(Status, match=f"no datagrams to {free}: .*Gateway::udp") as closed, UdpClient(free) as client:
         client.call("a.B/C", timeout=3600)
@@ -191,9 +202,42 @@ def test_a_lost_notification_fails_no_later_call(free: str) -> None:
     run(main)
 
 
+def test_too_long_datagram_fails_only_its_own_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regression test: when the kernel rejected the datagram of one call as too long, all calls in progress failed."""
+    monkeypatch.setattr(_datagrams, "DATAGRAM_MAX", 70_000)
+    long = ["x" * 66_000]
+    received, release = threading.Event(), threading.Event()
+
+    def answer(_: int, request: dict[str, Any]) -> bytes:
+        received.set()
+        assert release.wait(LIMIT)
+        return json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": 7}).encode()
+
+    address, thread, _ = peer(answer)
+
+    async def main() -> None:
+        import asyncio
+
+        async with AsyncUdpClient(address, timeout=LIMIT) as client:
+            call = asyncio.create_task(client.call("a.B/C"))
+            await asyncio.to_thread(received.wait, LIMIT)
+            with pytest.raises(Status) as failed:
+                await client.call("a.B/C", long)
+            assert failed.value.code == Code.UNAVAILABLE
+            release.set()
+            assert await call == 7
+            with pytest.raises(Status) as failed:
+                await client.notify("a.B/C", long)
+            assert failed.value.code == Code.UNAVAILABLE
+
+    run(main)
+    thread.join(LIMIT)
+
+
 def test_wrong_arguments_are_refused_with_a_remedy() -> None:
-    with pytest.raises(ValueError, match="'localhost' is not an address; write HOST:PORT"):
-        UdpClient("localhost")
+    for address in ("localhost", "127.0.0.1:65536"):
+        with pytest.raises(ValueError, match=f"'{address}' is not an address; write HOST:PORT"):
+            UdpClient(address)
     client = UdpClient("127.0.0.1:9")
     with pytest.raises(ValueError, match="exceeds a datagram of 65507; use Client"):
         client.call("a.B/C", ["x" * 65_507])
@@ -201,6 +245,11 @@ def test_wrong_arguments_are_refused_with_a_remedy() -> None:
         client.call("a.B/C", retries=11)
     with pytest.raises(ValueError, match="a timeout of 0 s is not positive"):
         client.call("a.B/C", timeout=0)
+    for timeout in (float("inf"), float("nan"), 2.0**31):
+        with pytest.raises(ValueError, match=f"a timeout of {timeout} s is not at most 2000000 s"):
+            client.call("a.B/C", timeout=timeout)
+        with pytest.raises(ValueError, match="is not at most"):
+            AsyncUdpClient("127.0.0.1:9", timeout=timeout)
 
 
 def test_client_of_asyncio_is_used_in_one_loop_after_the_other() -> None:

@@ -7,6 +7,8 @@ import dataclasses
 import importlib.util
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from pathlib import Path
 from typing import AsyncIterator, Iterator
 
@@ -151,6 +153,24 @@ def test_a_method_of_the_wrong_kind_is_refused_when_the_server_starts() -> None:
 
     with pytest.raises(TypeError, match="Wrong.count: it has to be a generator"):
         Server().add(Wrong()).start("127.0.0.1:0")
+
+
+def test_two_members_of_a_oneof_are_no_reply_in_any_protocol() -> None:
+    """Regression test: in JSON, a reply contained all members of the oneof that were set."""
+
+    class Both(desk.Desk):
+        def echo(self, request: desk.All, context: Context) -> desk.All:
+            return desk.All(yes=True, text="a", both=desk.Pair())
+
+    server = Server(protocols=["http"]).add(Both())
+    with server.start("127.0.0.1:0"), desk.DeskClient(server.address) as client:
+        with pytest.raises(Status, match="the handler has failed"):
+            client.echo(desk.All())
+        request = urllib.request.Request(
+            f"http://{server.address}/desk.Desk/Echo", b"{}", {"content-type": "application/json"}
+        )
+        with pytest.raises(urllib.error.HTTPError, match="500"):
+            urllib.request.urlopen(request, timeout=30)
 
 
 def test_messages_have_slots_and_know_which_member_of_a_oneof_is_set() -> None:

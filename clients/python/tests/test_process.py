@@ -67,6 +67,53 @@ print(client.sum(3, 4))
     assert program(text) == f"{said}5\n7\n"
 
 
+def test_udp_clients_fail_after_a_fork() -> None:
+    """Regression test: parent and child shared a socket and request ids, and received each other's replies."""
+    text = """
+import asyncio, os, socket, threading
+from frisbee_rpc import AsyncUdpClient, UdpClient
+
+bound = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+bound.bind(("127.0.0.1", 0))
+
+def answer():
+    for _ in range(4):
+        _, sender = bound.recvfrom(65536)
+        for number in (1, 2):
+            bound.sendto(b'{"jsonrpc":"2.0","id":%d,"result":7}' % number, sender)
+
+thread = threading.Thread(target=answer)
+thread.start()
+address = f"127.0.0.1:{bound.getsockname()[1]}"
+client, other = UdpClient(address, timeout=30), AsyncUdpClient(address, timeout=30)
+assert client.call("Get") == 7
+
+def fail(call):
+    try:
+        call()
+    except RuntimeError as error:
+        print(error, flush=True)
+
+async def main():
+    assert await other.call("Get") == 7
+    pid = os.fork()
+    if pid == 0:
+        fail(lambda: client.call("Get"))
+        fail(lambda: client.notify("Get"))
+        fail(lambda: other.call("Get").send(None))
+        fail(lambda: other.notify("Get").send(None))
+        client.close()
+        other.close()
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+    print(await other.call("Get"), client.call("Get"))
+
+asyncio.run(main())
+thread.join()
+"""
+    assert program(text) == 4 * "it was made before this process was forked: connect after the fork\n" + "7 7\n"
+
+
 def test_the_interpreter_ends_with_calls_in_flight() -> None:
     text = SERVER + """
 client = Client(server.address)

@@ -19,7 +19,7 @@ import numpy
 import pytest
 from numpy.typing import NDArray
 
-from frisbee_rpc import Server
+from frisbee_rpc import Client, Server, Status
 from frisbee_rpc._classes import classes
 from frisbee_rpc._native import Api, Schema
 from frisbee_rpc._native import Server as NativeServer
@@ -91,6 +91,18 @@ def address() -> Iterator[str]:
     def scale(array: numpy.ndarray) -> numpy.ndarray:
         return array * 2
 
+    @server
+    def flags(kind: str) -> dict[bool, int]:
+        return {"bool": {True: 1}, "str": {"True": 1}}[kind]  # type: ignore[return-value]
+
+    @server
+    def numbers(kind: str) -> dict[int, str]:
+        return {"int": {-7: "a"}, "str": {"a": "a"}, "float": {1.5: "a"}}[kind]  # type: ignore[return-value]
+
+    @server
+    def texts(kind: str) -> dict[str, int]:
+        return {"str": {"a": 1}, "int": {1: 1}}[kind]  # type: ignore[return-value]
+
     with server.start("127.0.0.1:0"):
         yield server.address
 
@@ -159,6 +171,18 @@ def test_json_of_enums_and_times_is_that_of_proto3(address: str) -> None:
     code, text = connect(address, "mark", {"color": "GREEN"})
     assert code == 400 and "GREEN" in text
     assert connect(address, "mark", {})[1].endswith("color, when are missing")
+
+
+def test_keys_of_json_have_the_type_of_the_hint(address: str) -> None:
+    """Regression test: in JSON, keys of any type were sent as their text. Native callers received ``INTERNAL``."""
+    assert connect(address, "flags", {"kind": "bool"}) == {"result": {"true": "1"}}
+    assert connect(address, "numbers", {"kind": "int"}) == {"result": {"-7": "a"}}
+    assert connect(address, "texts", {"kind": "str"}) == {"result": {"a": "1"}}
+    with Client(address) as client:
+        for method, kind in (("flags", "str"), ("numbers", "str"), ("numbers", "float"), ("texts", "int")):
+            assert connect(address, method, {"kind": kind}) == (500, "the handler has failed")
+            with pytest.raises(Status, match="the handler has failed"):
+                getattr(client, method)(kind)
 
 
 def test_absent_arguments_are_refused_by_their_names(address: str) -> None:
@@ -400,4 +424,19 @@ def test_json_names_take_precedence_over_names_of_other_fields() -> None:
     assert connect(native.address, "Echo", {"flags": {"1e1": True}}) == {"flags": {"10": True}}
     assert connect(native.address, "Echo", {"flags": {"+1": True}})[0] == 400
     assert received == [("a", "b", {}), ("", "b", {}), ("", "", {10: True})]
+    native.stop()
+
+
+QUOTED = r"""syntax = "proto3"; package test;
+service Functions { rpc Echo(Quoted) returns (Quoted); }
+message Quoted { string name = 1 [json_name = "a\"b\n"]; }"""
+
+
+def test_discovery_escapes_json_names() -> None:
+    schema = Schema.parse([("quoted.proto", QUOTED)])
+    functions = [(Api(schema, classes(schema, schema.methods()), {}), 0, lambda message: message, "here", None, None)]
+    native = NativeServer("127.0.0.1:0", functions, _report, Server(protocols=["json-rpc"])._settings, None)
+    document = json_rpc(native.address, '{"jsonrpc": "2.0", "id": 1, "method": "rpc.discover"}')["result"]
+    assert [param["name"] for param in document["methods"][0]["params"]] == ['a"b\n']
+    assert list(document["components"]["schemas"]["test.Quoted"]["properties"]) == ['a"b\n']
     native.stop()

@@ -273,11 +273,11 @@ impl Builder {
     /// messages are always boxed.
     ///
     /// A member of a oneof cannot be boxed if all members are plain numbers or messages of plain numbers, because
-    /// prost-build derives `Copy` for such a oneof.
+    /// prost-build derives `Copy` for such a oneof. With [`json`](Self::json), the fields of well-known types with a
+    /// special JSON form are not boxed.
     pub fn boxed(mut self, paths: impl IntoPaths) -> Self {
-        for path in self.note("boxed", Target::SingleField, paths) {
-            self.prost.boxed(path);
-        }
+        let paths = self.note("boxed", Target::SingleMessage, paths);
+        self.externs.boxed.extend(paths);
         self
     }
 
@@ -372,6 +372,7 @@ impl Builder {
 
     /// Keeps the name of an enum as a prefix of its values' names. By default, this prefix is removed.
     pub fn retain_enum_prefix(mut self) -> Self {
+        self.externs.retain_enum_prefix = true;
         self.prost.retain_enum_prefix();
         self
     }

@@ -22,7 +22,7 @@ pub(crate) fn print_warning(text: &str) {
     }
 }
 
-/// Prints a cargo instruction on a single line, because a line break in `text` would start another instruction.
+/// Prints a cargo instruction, unless `text` contains a line break, which would start another instruction.
 fn print_line(instruction: &str, text: &str) {
     if !text.contains(['\n', '\r']) {
         println!("cargo:{instruction}={text}");

@@ -6,7 +6,7 @@ mod dyn_trait;
 mod floats;
 mod free_names;
 mod json;
-mod json_schema;
+pub(crate) mod json_schema;
 mod lints;
 mod memory;
 mod messages;
@@ -23,7 +23,7 @@ mod views;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Component, Path};
 use std::rc::Rc;
 
 use prost_build::{Module, Service, ServiceGenerator};
@@ -41,8 +41,10 @@ use crate::generate::utf8_bytes::{share_strings, shares_strings};
 use crate::generate::views::{ViewNames, Views, name_views};
 use crate::output::OutputFile;
 use crate::schema::comments::clean_file;
-use crate::schema::externs::Externs;
-use crate::schema::{Index, Schema, full_name};
+use crate::schema::externs::{Externs, has_json_form};
+use crate::schema::patterns::{field_path, is_single_message, path_matches};
+use crate::schema::walk::{self, walk};
+use crate::schema::{Index, Schema, full_name, is_map_entry};
 use free_names::ReservedNames;
 use modules::{Generated, check_modules};
 use prost_code::{MARKER, OneofEnum, missing};
@@ -67,8 +69,20 @@ pub(crate) fn files(
     let mut files = modules::files(&modules);
     if let Some(name) = include_file {
         check_modules(checked, &modules)?;
+        let name = name.display().to_string();
+        let is_same = |file: &OutputFile| {
+            // Ignore `./`, with which a path may begin.
+            let parts = Path::new(&name).components().filter(|part| *part != Component::CurDir);
+            parts.eq(Path::new(&file.name).components())
+        };
+        if files.iter().any(is_same) {
+            let text = format!(
+                "`include_file({name:?})` has the name of a file with the code of a package; choose another name"
+            );
+            return Err(Error::new(ErrorKind::Option, text));
+        }
         let text = modules::include_text(&modules, is_in_out_dir, !services.without_allows);
-        files.push(OutputFile::new(name.display().to_string(), text));
+        files.push(OutputFile::new(name, text));
     }
     Ok(files)
 }
@@ -101,7 +115,7 @@ fn modules(
     modules.filter_map(Result::transpose).collect()
 }
 
-/// Items of each module.
+/// The modules of the output, each with its Rust items.
 type ModuleItems = Vec<(Module, Vec<Item>)>;
 
 /// Runs prost-build. Returns the items of each module, sorted by name, and the services of the schema.
@@ -117,6 +131,7 @@ fn prost_modules(
     config.prost_path("::frpc::prost").prost_types_path("::frpc::prost_types").format(false);
     let mut files: Vec<_> = schema.files.iter().filter(|file| schema.is_used(file)).cloned().collect();
     let (names, values) = type_names::make_distinct(&mut files, externs, warn);
+    box_messages(&mut config, &files, externs);
     mark(&mut config, index, &names);
     let mut texts = run_prost(&mut config, schema, files)?;
     // prost-build has written the new names of renamed enum values into `as_str_name` and `from_str_name`. Restore the
@@ -141,7 +156,7 @@ fn prost_modules(
     Ok((BTreeMap::from_iter(texts).into_iter().map(parse).collect::<Result<_, _>>()?, services))
 }
 
-/// Generates the code of modules from the code of prost-build.
+/// Generator of the final code of a module from the code that prost-build has generated for it.
 struct Generator<'a> {
     checked: &'a Checked<'a>,
     externs: &'a Externs,
@@ -246,6 +261,24 @@ fn mark(config: &mut prost_build::Config, index: &Index<'_>, names: &TypeNames) 
     }
 }
 
+/// Configures prost-build to box the message fields that `boxed` selects. prost-build's own option also boxes the other
+/// fields under a path, which its derive macro does not support.
+fn box_messages(config: &mut prost_build::Config, files: &[FileDescriptorProto], externs: &Externs) {
+    for file in files {
+        walk(file, &mut |item, name, _| {
+            let walk::Item::Field(message, field) = item else { return };
+            // The JSON mapping of a well-known type accesses its fields without boxes.
+            let owner = name.rsplit_once('.').map_or("", |(owner, _)| owner);
+            let is_plain = externs.json && has_json_form(&format!(".{owner}")).is_some();
+            let path = field_path(name, message, field);
+            let is_selected = || externs.boxed.iter().any(|pattern| path_matches(pattern, &path));
+            if is_single_message(field) && !is_map_entry(message) && !is_plain && is_selected() {
+                config.boxed(format!(".{path}"));
+            }
+        });
+    }
+}
+
 /// Runs prost-build without writing files, and converts its panics into errors.
 fn run_prost(
     config: &mut prost_build::Config,
@@ -303,7 +336,7 @@ fn oneof_enums(items: &[Item], index: &Index<'_>) -> Result<HashMap<String, Oneo
     Ok(found)
 }
 
-/// Generates codecs for the types that prost-build has generated, using the build settings that affect them.
+/// Generator of codecs for the types of prost-build, with the build settings that affect them.
 struct Codecs<'a> {
     index: &'a Index<'a>,
     externs: &'a Externs,

@@ -108,6 +108,8 @@
 //!   [`compile_well_known_types`](Builder::compile_well_known_types).
 //! * With an `include_file`, a package and a message that need the same module. For example, the package `shop.order`
 //!   and the nested types of the message `shop.Order` would both be in the module `shop::order`.
+//! * Two oneofs of a message whose names are equal in upper camel case, such as `a_b` and `aB`. Both would become the
+//!   enum `AB`. This error contains the names instead of the line and column.
 
 #![forbid(unsafe_code)]
 
@@ -123,7 +125,12 @@ mod output;
 mod plan;
 mod schema;
 
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+
+use crate::generate::json_schema::JsonSchemas;
+use crate::schema::externs::Externs;
+use crate::schema::{Index, Schema};
 
 pub use builder::{Builder, IntoPaths};
 pub use codec::Codec;
@@ -163,17 +170,32 @@ pub fn keep_options(fds: &mut prost_types::FileDescriptorSet, encoded: &[u8]) {
     schema::options::keep_options(&mut fds.file, encoded);
 }
 
-/// Returns the names and contents of the `.proto` files that every schema can import. Only needed by programs that
-/// parse schemas themselves, because [`Builder`] includes these files.
+/// Returns the JSON Schemas of `messages` and of all types that they use, by full name. They describe the JSON mapping
+/// and refer to each other at `#/components/schemas/`, as in an OpenRPC document.
+///
+/// Names in `messages` have a leading dot. Fields in `fds` must have JSON names, which protoc sets. Only needed by
+/// programs that serve a schema without generated code.
 ///
 /// # Examples
 ///
 /// ```
-/// let files = frpc_build::bundled_files();
-/// assert!(files.iter().any(|(name, text)| *name == "frpc/agent.proto" && text.contains("package frpc;")));
+/// use prost::Message as _;
+///
+/// let text = r#"syntax = "proto3"; message Point { int32 x = 1; }"#;
+/// let loaded = frpc_build::configure().load_sources(vec![("point.proto".to_owned(), text.to_owned())])?;
+/// let fds = prost_types::FileDescriptorSet::decode(&*loaded.descriptors)?;
+/// let schemas = frpc_build::json_schemas(fds, [".Point"]);
+/// assert!(schemas["Point"].contains(r#""x":{"type":"integer""#));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn bundled_files() -> &'static [(&'static str, &'static str)] {
-    &schema::externs::OWN_FILES
+pub fn json_schemas<S: AsRef<str>>(
+    fds: prost_types::FileDescriptorSet,
+    messages: impl IntoIterator<Item = S>,
+) -> BTreeMap<String, String> {
+    let schema = Schema::new(fds.file, HashMap::new(), Vec::new());
+    let mut externs = Externs::default();
+    externs.apply(&mut prost_build::Config::new(), &schema);
+    JsonSchemas::new(&schema.files, &Index::new(&schema.files), &externs, &[]).of_messages(messages)
 }
 
 /// Creates a [`Builder`] with the default options.

@@ -72,15 +72,15 @@ fn is_called(file: &str, name: &str) -> bool {
 /// order of declaration.
 pub(crate) type Operations = HashMap<String, Vec<Vec<u16>>>;
 
-/// The operation numbers of a file start at a multiple of 100, so that methods can be added to earlier files without
-/// renumbering later ones. Smaller steps are used only if no such multiple is free, in builds of hundreds of files.
+/// Steps of the operation numbers at which files start, in order of preference. A step of 100 permits adding methods to
+/// earlier files without renumbering later ones. Smaller steps are only needed in builds of hundreds of files.
 const FILE_STEPS: [u32; 3] = [100, 10, 1];
 
 /// Assigns an operation number to each method declared in `files`.
 ///
 /// # Errors
 ///
-/// If too few operations are left, or two methods have the same one.
+/// If an `operation_base` is invalid, too few operations are left, or two methods have the same number.
 pub(crate) fn number(
     schema: &Schema,
     files: &[&FileDescriptorProto],

@@ -6,7 +6,7 @@ pub(crate) mod externs;
 pub(crate) mod options;
 pub(crate) mod parse;
 pub(crate) mod patterns;
-mod walk;
+pub(crate) mod walk;
 pub(crate) mod wire_order;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -93,7 +93,7 @@ impl Schema {
         Self { imports: others.map(str::to_owned).collect(), skips_imports: true, ..self }.without_unused()
     }
 
-    /// Determines the imports that the build ignores. It neither generates code for these files nor uses their types.
+    /// Determines the imports that the build ignores, because it neither generates code for them nor uses their types.
     /// An example is a proto2 file that only declares custom options.
     fn without_unused(self) -> Self {
         let index = Index::new(&self.files);

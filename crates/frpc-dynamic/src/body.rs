@@ -6,9 +6,9 @@ use std::fmt;
 
 /// A message in its encoded form, as a request or a reply of calls without generated code.
 ///
-/// [`Codec::body`](crate::Codec::body) creates it from a message. A received body contains the unvalidated bytes after
-/// the prefix; read it with [`Codec::decode`](crate::Codec::decode). It is sent as it was received, so it should only
-/// be sent to native peers.
+/// [`Codec::body`](crate::Codec::body) creates it from a message. A received body contains the unvalidated bytes of a
+/// message; read it with [`Codec::decode`](crate::Codec::decode). Sending a received body does not convert it, so send
+/// it only to native peers.
 ///
 /// Bodies of calls to gRPC servers contain messages in protobuf's encoding: pass [`native`](Self::native) the bytes of
 /// [`to_protobuf`](crate::to_protobuf), and decode replies with

@@ -66,11 +66,13 @@ impl Writer<'_> {
                 if of.kind() != Kind::Any {
                     to.note_lost_presence();
                 }
-                absent(of, to)
+                of.encode_default(to);
+                Ok(())
             }
             Shape::Member { of, .. } if to.form() == Form::Flat => {
                 if !is_set {
-                    return absent(of, to);
+                    of.encode_default(to);
+                    return Ok(());
                 }
                 let value = message.get_field(&field.descriptor);
                 if is_default(&value) {
@@ -147,26 +149,6 @@ impl Writer<'_> {
         }
         Ok(())
     }
-}
-
-/// Encodes an absent value in the flat encoding, which has no special form for it. A message is encoded as nil, and any
-/// other value as the default of its type.
-fn absent(of: &Element, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-    match of {
-        Element::Bool => to.bool(false),
-        Element::I32 => to.i32(0),
-        Element::I64 => to.i64(0),
-        Element::U32 => to.u32(0),
-        Element::U64 => to.u64(0),
-        Element::F32 => to.f32(0.0),
-        Element::F64 => to.f64(0.0),
-        Element::String => to.string("")?,
-        Element::Bytes => to.bytes(&[])?,
-        // The first value of a proto3 enum is 0.
-        Element::Enum(indexes) => to.u32(indexes.index_of(0).unwrap_or(0)),
-        Element::Message(_) => to.nil(),
-    }
-    Ok(())
 }
 
 /// Returns whether the flat encoding represents this value like an absent one. Negative zero is represented differently

@@ -13,6 +13,14 @@ use prost_reflect::{DescriptorPool, DynamicMessage, FieldDescriptor, Kind, Messa
 use std::fmt;
 use std::sync::LazyLock;
 
+/// Escapes a name for use in a JSON string.
+pub(crate) fn escaped(name: &str) -> String {
+    let (mut out, options) = (Vec::new(), Options::new());
+    Writer::new(&mut out, &options).string(name);
+    let quoted = String::from_utf8(out).expect("JSON writer should produce UTF-8");
+    quoted.strip_prefix('"').and_then(|name| name.strip_suffix('"')).unwrap_or_default().to_owned()
+}
+
 /// Converts a message to JSON without spaces, with the same result as generated code. Fields without presence are
 /// omitted if they have their default value. Map entries are sorted by key.
 ///
@@ -33,7 +41,7 @@ pub fn to_json(message: &DynamicMessage) -> Result<String, JsonError> {
     let (mut out, options) = (Vec::new(), Options::new().container_memory(MEMORY_MAX));
     let written = write::message(message, &mut Writer::new(&mut out, &options));
     written.map_err(|error| JsonError::Write(error.in_message(message.descriptor().full_name().to_owned())))?;
-    Ok(String::from_utf8(out).expect("JSON output should be UTF-8"))
+    Ok(String::from_utf8(out).expect("JSON writer should produce UTF-8"))
 }
 
 /// Converts a message to JSON with line breaks and an indentation of two spaces.

@@ -1,5 +1,5 @@
-//! Layouts: the fields of a message in wire order, computed once for each message. Also used by codecs of other values
-//! than [`DynamicMessage`](crate::DynamicMessage)s.
+//! Layouts: the fields of a message type in wire order, computed once for each type. Also used by codecs for types
+//! other than [`DynamicMessage`](crate::DynamicMessage).
 
 use polyglot::layout::{Description, Schema, SchemaError, split_mark};
 use polyglot::{Decoder, Encoder, Form, KEPT_INDEXES, Kind};
@@ -138,6 +138,12 @@ pub fn declared(message: &MessageDescriptor) -> impl Iterator<Item = FieldDescri
     fields.filter_map(|field| message.get_field(u32::try_from(field.number()).ok()?))
 }
 
+/// Returns the JSON names of a message's fields in the order of declaration, escaped for use in a JSON string, because
+/// `json_name` may contain any character.
+pub fn json_names(message: &MessageDescriptor) -> Vec<String> {
+    declared(message).map(|field| crate::json::escaped(field.json_name())).collect()
+}
+
 /// Returns the index of the oneof that contains a field. Returns `None` for a field outside of oneofs, including an
 /// `optional` field, although protobuf creates a synthetic oneof for it.
 fn oneof_of(field: &FieldDescriptor) -> Option<i32> {
@@ -186,6 +192,26 @@ impl Element {
             Self::String => Kind::String,
             Self::Bytes => Kind::Bytes,
             Self::Message(_) => Kind::Any,
+        }
+    }
+
+    /// Encodes an absent value in the flat encoding, which has no special form for it. A message is encoded as nil, and
+    /// any other value as the default of its type.
+    pub fn encode_default(&self, to: &mut Encoder<'_>) {
+        match self {
+            Self::Bool => to.bool(false),
+            Self::I32 => to.i32(0),
+            Self::I64 => to.i64(0),
+            Self::U32 => to.u32(0),
+            Self::U64 => to.u64(0),
+            Self::F32 => to.f32(0.0),
+            Self::F64 => to.f64(0.0),
+            // Encoding cannot fail, because the values are empty.
+            Self::String => to.string("").unwrap_or_default(),
+            Self::Bytes => to.bytes(&[]).unwrap_or_default(),
+            // Encode the index of the number 0, the default of every proto3 enum.
+            Self::Enum(indexes) => to.u32(indexes.index_of(0).unwrap_or(0)),
+            Self::Message(_) => to.nil(),
         }
     }
 }
@@ -261,10 +287,10 @@ pub fn describe(message: &MessageDescriptor) -> Result<Description, SchemaError>
     Ok(Schema::new(files).message(message.full_name())?.description)
 }
 
-/// Splits the body of a topic's message from the fingerprint of its layout, if it has one.
+/// Strips the layout fingerprint, if any, from the start of a topic's message and returns the body.
 ///
 /// # Errors
-/// If its layout is not that of `message`.
+/// If the fingerprint is incomplete or is not that of `message`.
 pub fn unmarked<'a>(message: &MessageDescriptor, body: &'a [u8]) -> Result<&'a [u8], String> {
     let (mark, rest) = split_mark(body).ok_or("its fingerprint is incomplete")?;
     let Some(theirs) = mark else { return Ok(rest) };

@@ -69,8 +69,8 @@ pub fn to_protobuf(message: &DynamicMessage) -> Vec<u8> {
     out
 }
 
-/// Returns the fields of a message that may have a value other than their default. prost-reflect takes negative zero for
-/// the default, and does not encode it.
+/// Returns the fields of a message that may have a value other than their default. prost-reflect takes negative zero
+/// for the default, and does not encode it.
 fn present(message: &DynamicMessage) -> impl Iterator<Item = FieldDescriptor> {
     let fields = message.descriptor().fields().collect::<Vec<_>>().into_iter();
     fields.filter(|field| message.has_field(field) || !field.supports_presence())

@@ -1,10 +1,11 @@
-//! Schemas of untrusted servers. The descriptor library does not defend against malicious schemas.
+//! Validation of schemas from untrusted servers, because prost-reflect does not defend against malicious ones.
 //!
 //! # Decisions
 //!
-//! The library takes many times the memory of an encoded schema, and its time is not linear in the number of parts.
-//! Therefore parts are counted before decoding, and names and imports are checked before they are passed to the
-//! library.
+//! prost-reflect takes many times the memory of an encoded schema, and its time is not linear in the number of parts.
+//! Therefore parts are counted before decoding, and names and imports are checked before they are passed to it.
+
+mod imports;
 
 use polyglot::layout::distinguish_fields;
 use prost_reflect::prost::Message as _;
@@ -25,6 +26,11 @@ const PARTS_MAX: usize = 100_000;
 /// of each full name.
 const NAME_MAX: usize = 512;
 
+/// Maximum total length of the names that prost-reflect looks up for relative names of types. It appends each relative
+/// name to each enclosing scope. protoc writes full names, which have a leading dot, but protobuf.js does not for the
+/// entries of maps.
+const LOOKUPS_MAX: usize = 1 << 24;
+
 /// Maximum number of enum values, counted once for each field that has the enum as its type. The limit is necessary
 /// because the [layout](crate::layout) of each such field contains the values of the enum.
 const VALUES_MAX: usize = 1 << 22;
@@ -36,13 +42,14 @@ const PATHS_MAX: usize = 1000;
 /// Maximum total number of imports on all paths of public imports.
 const STEPS_MAX: usize = 10_000_000;
 
-/// Parses an encoded `google.protobuf.FileDescriptorSet`. Each file must come after the files that it imports.
+/// Parses an encoded `google.protobuf.FileDescriptorSet`. Each file must come after the files that it imports. Files
+/// without imports may be in any order: the imports that their fields and methods require are added.
 ///
 /// # Errors
-/// If the bytes are not a valid set.
+/// If the bytes are not a valid set, or a file uses protobuf editions.
 pub fn pool(files: &[u8]) -> Result<DescriptorPool, String> {
-    let mut set = check(files)?;
-    let is_changed = set.file.iter_mut().flat_map(distinguish_fields).count() > 0;
+    let (mut set, has_new_imports) = check(files)?;
+    let is_changed = set.file.iter_mut().flat_map(distinguish_fields).count() > 0 || has_new_imports;
     // Catch panics, because prost-reflect panics on an unknown syntax, some defaults, and options with other types than
     // Google's.
     let make = || match is_changed {
@@ -66,17 +73,20 @@ pub fn pool(files: &[u8]) -> Result<DescriptorPool, String> {
     Ok(pool)
 }
 
-fn check(files: &[u8]) -> Result<FileDescriptorSet, String> {
+/// Decodes and checks a set. Also returns whether imports were added to it.
+fn check(files: &[u8]) -> Result<(FileDescriptorSet, bool), String> {
     let mut left = PARTS_MAX;
     SET.count(files, LEVELS_MAX, &mut left)?;
-    let set = FileDescriptorSet::decode(files).map_err(|error| error.to_string())?;
-    check_imports(&set.file)?;
+    let mut set = FileDescriptorSet::decode(files).map_err(|error| error.to_string())?;
+    let mut lookups_left = LOOKUPS_MAX;
     for file in &set.file {
         // Each component of a package name counts as a package.
         subtract(&mut left, file.package().split('.').count())?;
-        check_file(file)?;
+        check_file(file, &mut lookups_left)?;
     }
-    Ok(set)
+    let has_new_imports = imports::complete(&mut set.file);
+    check_imports(&set.file)?;
+    Ok((set, has_new_imports))
 }
 
 /// Maximum nesting depth of descriptors. prost does not accept messages that are nested more deeply.
@@ -173,17 +183,23 @@ fn check_imports(files: &[FileDescriptorProto]) -> Result<(), String> {
 }
 
 /// Checks the lengths of all names in a file, and several rules that prost-reflect does not check.
-fn check_file(file: &FileDescriptorProto) -> Result<(), String> {
+fn check_file(file: &FileDescriptorProto, lookups_left: &mut usize) -> Result<(), String> {
     full_name(0, file.name())?;
+    if file.syntax() == "editions" {
+        let name = file.name();
+        return Err(format!(
+            "{name:?} uses protobuf editions, which are not supported: use a schema with `syntax = \"proto3\";`"
+        ));
+    }
     let scope = full_name(0, file.package())?;
-    check_fields(scope, &file.extension)?;
+    check_fields(scope, &file.extension, lookups_left)?;
     check_enums(scope, &file.enum_type)?;
     for service in &file.service {
         let scope = full_name(scope, service.name())?;
         for method in &service.method {
             full_name(scope, method.name())?;
-            check_reference(method.input_type())?;
-            check_reference(method.output_type())?;
+            check_reference(scope, method.input_type(), lookups_left)?;
+            check_reference(scope, method.output_type(), lookups_left)?;
         }
     }
     let mut open: Vec<(usize, &DescriptorProto)> = file.message_type.iter().map(|message| (scope, message)).collect();
@@ -192,8 +208,8 @@ fn check_file(file: &FileDescriptorProto) -> Result<(), String> {
             return Err(format!("{:?} is no entry of a map", message.name()));
         }
         let scope = full_name(scope, message.name())?;
-        check_fields(scope, &message.field)?;
-        check_fields(scope, &message.extension)?;
+        check_fields(scope, &message.field, lookups_left)?;
+        check_fields(scope, &message.extension, lookups_left)?;
         check_enums(scope, &message.enum_type)?;
         for oneof in &message.oneof_decl {
             full_name(scope, oneof.name())?;
@@ -204,11 +220,11 @@ fn check_file(file: &FileDescriptorProto) -> Result<(), String> {
     Ok(())
 }
 
-fn check_fields(scope: usize, fields: &[FieldDescriptorProto]) -> Result<(), String> {
+fn check_fields(scope: usize, fields: &[FieldDescriptorProto], lookups_left: &mut usize) -> Result<(), String> {
     for field in fields {
         full_name(scope, field.name())?;
-        check_reference(field.type_name())?;
-        check_reference(field.extendee())?;
+        check_reference(scope, field.type_name(), lookups_left)?;
+        check_reference(scope, field.extendee(), lookups_left)?;
     }
     Ok(())
 }
@@ -233,11 +249,15 @@ fn full_name(scope: usize, name: &str) -> Result<usize, String> {
     Ok(length)
 }
 
-/// Rejects references to a type by a relative name, because prost-reflect would search all enclosing scopes for it.
-/// Compilers write full names, which have a leading dot.
-fn check_reference(name: &str) -> Result<(), String> {
+/// Subtracts the lookups that a relative type name causes from `lookups_left`. `scope` is the length of the full name
+/// of the item that contains the reference.
+fn check_reference(scope: usize, name: &str, lookups_left: &mut usize) -> Result<(), String> {
     if !name.is_empty() && !name.starts_with('.') {
-        return Err(format!("the name of a type is relative: {name:?}"));
+        // prost-reflect tries the name in each enclosing scope. A full name of `scope` bytes has at most half as many
+        // enclosing scopes, and their names are half as long on average.
+        let lookups = (scope / 2 + 1) * (scope / 2 + full_name(0, name)?);
+        let left = lookups_left.checked_sub(lookups);
+        *lookups_left = left.ok_or_else(|| "it has too many relative names of types".to_owned())?;
     }
     Ok(())
 }
@@ -324,6 +344,17 @@ mod tests {
         vec![file]
     }
 
+    /// protobuf.js, and with it the reflection service of Node.js, writes relative names of map entries.
+    #[test]
+    fn relative_names_of_types_are_accepted() {
+        let (key, value) = (("key", 1, Type::String), ("value", 2, Type::Int32));
+        let fields = [key, value].map(|(name, number, kind)| field(name, number, kind, Label::Optional));
+        let mut files = map_of(fields.into());
+        files[0].message_type[0].field[0].type_name = Some("Entry".to_owned());
+        let message = pool_of(files).unwrap().get_message_by_name("Ofa").unwrap();
+        assert!(message.get_field(1).unwrap().is_map());
+    }
+
     #[test]
     fn invalid_entries_of_maps_are_refused() {
         let key = |kind| field("key", 1, kind, Label::Optional);
@@ -397,8 +428,11 @@ mod tests {
         assert_eq!(refused(&|file| file.message_type[0].oneof_decl.push(oneof(&"x".repeat(507)))), long);
 
         let relative = FieldDescriptorProto { type_name: Some("Ofa".to_owned()), ..FieldDescriptorProto::default() };
-        let refused_field = refused(&|file| file.message_type[0].field.push(relative.clone()));
-        assert_eq!(refused_field, "the name of a type is relative: \"Ofa\"");
+        let refused_fields = refused(&|file| {
+            file.message_type[0].name = Some("x".repeat(500));
+            file.message_type[0].field = vec![relative.clone(); 10_000];
+        });
+        assert_eq!(refused_fields, "it has too many relative names of types");
         let range = ReservedRange { start: Some(5), end: Some(7) };
         let overlap = refused(&|file| file.message_type[0].reserved_range = vec![range; 2]);
         assert_eq!(overlap, "ranges of reserved numbers overlap");
@@ -435,8 +469,32 @@ mod tests {
         assert_eq!(pool_of(files).unwrap_err(), "\"g10\" has too many public imports");
     }
 
+    /// Regression test: the schema of a gRPC server in Node was rejected, because its files have no imports.
+    #[test]
+    fn missing_imports_are_added() {
+        let user = |name: &str, of: &str| {
+            let mut user = file(name, &[]);
+            let found = field("found", 1, Type::Message, Label::Optional);
+            user.message_type[0].field.push(FieldDescriptorProto { type_name: Some(of.to_owned()), ..found });
+            user
+        };
+        let files = vec![user("a", ".Ofb"), user("b", ".Ofc"), file("c", &[])];
+        let pool = pool_of(files).expect("imports should be added");
+        let names: Vec<_> = pool.files().map(|file| file.name().to_owned()).collect();
+        assert_eq!(names, ["c", "b", "a"]);
+        let extension =
+            FieldDescriptorProto { extendee: Some(".Ofc".to_owned()), ..field("x", 9, Type::Int32, Label::Optional) };
+        let mut files = vec![FileDescriptorProto { extension: vec![extension], ..file("d", &[]) }, file("c", &[])];
+        assert!(imports::complete(&mut files));
+        assert_eq!(files[1].dependency, ["c"], "file should import the message that it extends");
+        pool_of(vec![user("a", ".Ofb"), user("b", ".Ofa")]).expect_err("cycle of imports should be rejected");
+    }
+
     #[test]
     fn panics_of_library_are_errors() {
+        let edition = FileDescriptorProto { syntax: Some("editions".to_owned()), ..file("a", &[]) };
+        let error = pool_of(vec![edition]).expect_err("editions should be rejected");
+        assert!(error.starts_with("\"a\" uses protobuf editions, which are not supported"), "{error}");
         let other = FileDescriptorProto { syntax: Some("proto4".to_owned()), ..file("a", &[]) };
         assert_eq!(pool_of(vec![other]).unwrap_err(), "it is malformed");
         let mut odd = FileDescriptorProto { syntax: None, ..file("a", &[]) };

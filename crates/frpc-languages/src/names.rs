@@ -40,12 +40,12 @@ impl TypeNames {
         Self(names)
     }
 
-    /// Returns the name of a type or service. Its full name begins with a dot.
+    /// Returns the name of a type or service, given its full name with a leading dot.
     pub(crate) fn own(&self, full_name: &str) -> &str {
         self.0.get(full_name).map_or("", String::as_str)
     }
 
-    /// Returns the name of the client with a suffix, for a service by its full name without a dot.
+    /// Returns the name of a service's client with this suffix. `service` is the full name without a leading dot.
     pub(crate) fn client(&self, service: &str, suffix: &str) -> &str {
         self.own(&client_key(service, suffix))
     }

@@ -231,7 +231,7 @@ impl Generator<'_> {
         Self::builtin(names, name)
     }
 
-    /// Returns an expression for a type that is valid within a class. `is_hidden` tells whether an attribute of the
+    /// Returns an expression for a type that is valid within a class. `is_hidden` returns whether an attribute of the
     /// class has the same name as the type.
     fn used(&self, module: &mut Module<'_>, full_name: &str, is_hidden: impl Fn(&str) -> bool) -> String {
         if full_name == TENSOR {

@@ -224,8 +224,8 @@ impl Generator<'_> {
         }
     }
 
-    /// Returns two parts of a field's declaration in an interface: what follows the field's name, which is `?` if the
-    /// field may be absent, and the field's type.
+    /// Returns the modifier that follows a field's name in an interface, and the field's type. The modifier is `?` if
+    /// the field may be absent, and empty otherwise.
     fn declared(&self, module: &mut Module<'_>, field: &FieldDescriptorProto) -> (&'static str, String) {
         if let Some(entry) = self.checked.index.map_entry(field) {
             let [key, value] = &entry.field[..] else { return ("", String::new()) };
@@ -272,7 +272,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Returns this module's name for a type.
+    /// Returns the name by which the module refers to a type. Imports the module of the type's package if necessary.
     fn used(&self, module: &mut Module<'_>, full_name: &str) -> String {
         let package = self.checked.index.package_of(full_name).unwrap_or(module.package);
         let ident = self.names.own(full_name);

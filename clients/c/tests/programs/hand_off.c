@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <frisbee.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -107,6 +108,20 @@ int main(int count, char **arguments) {
 
     /* The next call opens another connection. */
     expect(frisbee_client_call(client, "open", FRISBEE_JSON, "{}", 2, NULL), FRISBEE_FAILED_PRECONDITION);
+
+    /* Regression test: if the process had no more descriptors, the reply stated that the call had not run. */
+    if (count > 2) {
+        struct rlimit limit;
+        CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+        const struct rlimit none = {.rlim_cur = 0, .rlim_max = limit.rlim_max};
+        CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+        mine.descriptor = -1;
+        reply = frisbee_client_hand_off(client, "open", FRISBEE_JSON, "{}", 2, NULL, take, &mine);
+        CHECK(frisbee_reply_code(reply) != FRISBEE_OK && frisbee_reply_may_have_run(reply));
+        CHECK(next_owned() == -1 && mine.descriptor == -1);
+        CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+        CHECK(frisbee_reply_free(reply) == FRISBEE_OK);
+    }
     CHECK(frisbee_client_free(client) == FRISBEE_OK);
     CHECK_OK(frisbee_server_stop(server, &error), error);
     CHECK(frisbee_server_free(server) == FRISBEE_OK);

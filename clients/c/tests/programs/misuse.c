@@ -186,9 +186,7 @@ static void arguments(frisbee_server *server, frisbee_client *client) {
     REFUSED(frisbee_client_open(client, "f", FRISBEE_JSON, "{}", 2, NULL, NULL, &error));
     /* A call that streams requests takes no initial request. */
     CHECK_OK(frisbee_client_open(client, "f", FRISBEE_JSON, "[]", 2, NULL, &stream, &error), error);
-    frisbee_reply *reply = frisbee_stream_next(stream);
-    CHECK_CODE(reply, FRISBEE_INVALID_ARGUMENT);
-    frisbee_reply_free(reply);
+    expect_reply(frisbee_stream_next(stream), FRISBEE_INVALID_ARGUMENT);
     CHECK(frisbee_stream_free(stream) == FRISBEE_OK);
     REFUSED(frisbee_cancel_new(NULL, &error));
     REFUSED(frisbee_queue_new(NULL, &error));

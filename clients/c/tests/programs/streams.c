@@ -77,6 +77,15 @@ int main(int argc, char **argv) {
     CHECK_OK(frisbee_cancel_fire(cancel, &error), error);
     frisbee_reply *reply = frisbee_stream_next(stream);
     CHECK_CODE(reply, FRISBEE_CANCELLED);
+    CHECK(frisbee_reply_may_have_run(reply));
+    frisbee_reply_free(reply);
+    CHECK(frisbee_stream_next(stream) == NULL);
+    frisbee_stream_free(stream);
+    /* A call with a token that was already fired is not sent. Regression test: it was reported as possibly run. */
+    stream = open(client, "RunningSum", "", &options);
+    reply = frisbee_stream_next(stream);
+    CHECK_CODE(reply, FRISBEE_CANCELLED);
+    CHECK(!frisbee_reply_may_have_run(reply));
     frisbee_reply_free(reply);
     CHECK(frisbee_stream_next(stream) == NULL);
     frisbee_stream_free(stream);

@@ -42,6 +42,8 @@ static void bytes(frisbee::Client &client) {
 
 int main(int argc, char **argv) {
     CHECK(argc == 2);
+    Call kept(nullptr), replacing(nullptr);
+    std::promise<void> is_kept;
     auto server = frisbee::Server::create("calc.Functions").value();
     server.add("sum(int64 a, int64 b) -> int64", [](Call call) {
         (void)call.reply(call.get<std::int64_t>("a").value() + call.get<std::int64_t>("b").value());
@@ -65,6 +67,16 @@ int main(int argc, char **argv) {
         // An exception does not affect a call that another thread holds.
         if (call.get<bool>("is_kept").value()) std::thread([call = std::move(call)]() mutable { (void)call.fail(FRISBEE_ABORTED, "later"); }).detach();
         throw 7;
+    }).value();
+    // Assignment ends the call that the object held before, even if the assigned object still exists.
+    server.add("keep(bool replaces)", [&](Call call) {
+        if (!call.get<bool>("replaces").value()) {
+            kept = std::move(call);
+            return is_kept.set_value();
+        }
+        replacing = std::move(call);
+        kept = std::move(replacing);
+        (void)kept.fail(FRISBEE_ABORTED, "kept");
     }).value();
     CHECK(!server.add("sum(", [](Call) {}));
     server.proto(argv[1]).value();
@@ -109,6 +121,13 @@ int main(int argc, char **argv) {
     CHECK(client.call("later", FRISBEE_JSON, R"({"is_kept":true})").error().message == "later");
     CHECK(client.call("drop", FRISBEE_JSON, "{}").error().code == FRISBEE_INTERNAL);
     CHECK(client.call("nothing", FRISBEE_JSON, "{}").error().code == FRISBEE_UNIMPLEMENTED);
+
+    std::promise<frisbee::Code> replaced;
+    client.start("keep", FRISBEE_JSON, "{}", [&](auto outcome) { replaced.set_value(outcome.error().code); }).value();
+    is_kept.get_future().get();
+    CHECK(client.call("keep", FRISBEE_JSON, R"({"replaces":true})").error().code == FRISBEE_ABORTED);
+    auto ended = replaced.get_future();
+    CHECK(ended.wait_for(std::chrono::seconds(60)) == std::future_status::ready && ended.get() == FRISBEE_INTERNAL);
 
     auto cancel = frisbee::Cancel::create().value();
     cancel.fire();

@@ -68,11 +68,10 @@ class _Schemas:
         self.api = Api(schema, self.forms, {})
 
     def find(self, service: str | None, name: str) -> int:
-        found = [
-            index
-            for index, (of, method, *_) in enumerate(self.methods)
-            if name in (method, _snake(method)) and service in (None, of, of.rpartition(".")[2])
+        in_service = [
+            index for index, (of, *_) in enumerate(self.methods) if service in (None, of, of.rpartition(".")[2])
         ]
+        found = [index for index in in_service if name in (method := self.methods[index][1], _snake(method))]
         if len(found) > 1:
             # Methods of the server's built-in services match only if no other method does.
             found = [index for index in found if not _is_own(self.methods[index][0])] or found
@@ -81,7 +80,11 @@ class _Schemas:
         if found:
             services = ", ".join(self.methods[index][0] for index in found)
             raise AttributeError(f"several services have a method {name}: {services}; choose by client[SERVICE]")
-        there = ", ".join(_snake(method) for of, method, *_ in self.methods if service in (None, of) and not _is_own(of))
+        if not in_service:
+            services = ", ".join(dict.fromkeys(of for of, *_ in self.methods if not _is_own(of)))
+            raise AttributeError(f"the server has no service {service}; it has: {services}")
+        shown = [index for index in in_service if service is not None or not _is_own(self.methods[index][0])]
+        there = ", ".join(_snake(self.methods[index][1]) for index in shown)
         raise AttributeError(f"the server has no method {name}; it has: {there}")
 
 
@@ -97,8 +100,8 @@ class _Base:
     """The part that blocking and asyncio clients share."""
 
     _channel: Channel
-    #: The address, the authorities and the identity, the server name, and the maximum length of messages. ``None`` for a
-    #: client of a caller.
+    #: The address, the authorities and the identity, the server name, and the maximum length of messages. ``None`` for
+    #: a client of a caller.
     _where: Any
     _schemas: _Schemas | None
     _service: str | None
@@ -520,9 +523,25 @@ def _has_failed(sending: asyncio.Task[None]) -> bool:
     return sending.done() and (sending.cancelled() or sending.exception() is not None)
 
 
+async def raise_at_yield(generator: Any, error: asyncio.CancelledError) -> Any:
+    """Throws a cancellation of the current task into a generator at its ``yield``, because a timeout around the
+    ``yield`` may have caused it. Returns the next value if the generator handles the cancellation."""
+    from asyncio import current_task
+
+    athrow = getattr(generator, "athrow", None)
+    if athrow is None:
+        raise error
+    value = await athrow(error)
+    if (task := current_task()) is not None and task.cancelling():
+        raise error  # The generator has ignored the cancellation.
+    return value
+
+
 async def _send(sink: Requests, requests: Any) -> None:
     """Sends the requests of a call. Stops at the first failure, because the caller receives the status of the call with
     its reply."""
+    from asyncio import CancelledError
+
     from ._status import Status
 
     async def send(request: Any) -> bool:
@@ -533,9 +552,19 @@ async def _send(sink: Requests, requests: Any) -> None:
             return False
 
     if hasattr(requests, "__aiter__"):
-        async for request in requests:
-            if not await send(request):
-                return
+        source = aiter(requests)
+        try:
+            async for request in source:
+                while True:
+                    try:
+                        is_sent = await send(request)
+                        break
+                    except CancelledError as error:
+                        request = await raise_at_yield(source, error)
+                if not is_sent:
+                    return
+        except StopAsyncIteration:
+            pass  # The generator has ended after a cancellation.
     else:
         for request in requests:
             if not await send(request):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import errno
 import itertools
 import json
+import os
 import socket
 import time
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence, Union, cast
@@ -22,6 +24,9 @@ Params = Union[Mapping[str, Any], Sequence[Any], None]
 DATAGRAM_MAX = 65_507
 """Maximum payload of a datagram over IPv4, in bytes."""
 
+TIMEOUT_MAX = 2e6
+"""Maximum timeout of a call in seconds. Sockets accept no timeouts of 2**31 ms or more."""
+
 _CODES = {-32700: Code.INVALID_ARGUMENT, -32600: Code.INVALID_ARGUMENT, -32601: Code.UNIMPLEMENTED}
 _CODES |= {-32602: Code.INVALID_ARGUMENT, -32603: Code.INTERNAL}
 _CODES |= {-32000 - code: code for code in Code}
@@ -32,15 +37,24 @@ class _Settings:
 
     def __init__(self, address: str, timeout: float, pad: int) -> None:
         host, colon, port = address.rpartition(":")
-        if not colon or not port.isdecimal():
+        # The system would use the port modulo 65536.
+        if not colon or not port.isdecimal() or int(port) > 65_535:
             raise ValueError(f"{address!r} is not an address; write HOST:PORT")
-        if timeout <= 0:
-            raise ValueError(f"a timeout of {timeout} s is not positive")
         self.address = address
         self.host, self.port = host.strip("[]"), int(port)
-        self.timeout = timeout
+        self.timeout = _checked(timeout)
         self.pad = pad
         self.ids = itertools.count(1)
+        self._process = os.getpid()
+
+    def is_forked(self) -> bool:
+        """Returns whether this process was forked after the client was created. A child process shares the sockets and
+        request ids of its parent, so it could receive the replies to the parent's calls."""
+        return os.getpid() != self._process
+
+    def check_process(self) -> None:
+        if self.is_forked():
+            raise RuntimeError("it was made before this process was forked: connect after the fork")
 
     def request(self, number: int, method: str, params: Params, timeout: float, metadata: Metadata | None) -> bytes:
         members = {"jsonrpc": "2.0", "id": number, **_members(method, params, metadata)}
@@ -50,9 +64,7 @@ class _Settings:
     def times(self, timeout: float | None, retries: int) -> tuple[float, int]:
         """Validates the options of a call. Returns its timeout, and the maximum number of times that its request is
         sent."""
-        timeout = self.timeout if timeout is None else timeout
-        if timeout <= 0:
-            raise ValueError(f"a timeout of {timeout} s is not positive")
+        timeout = self.timeout if timeout is None else _checked(timeout)
         if not 0 <= retries <= 10:
             raise ValueError(f"{retries} retries are not between 0 and 10")
         return timeout, retries + 1
@@ -66,6 +78,15 @@ class _Settings:
     def unreachable(self, error: OSError) -> Status:
         text = f"no datagrams to {self.address}: {error}; check that its server has `Gateway::udp` and this port"
         return Status(Code.UNAVAILABLE, text)
+
+
+def _checked(timeout: float) -> float:
+    """Validates a timeout in seconds."""
+    if timeout <= 0:
+        raise ValueError(f"a timeout of {timeout} s is not positive")
+    if not timeout <= TIMEOUT_MAX:
+        raise ValueError(f"a timeout of {timeout} s is not at most {TIMEOUT_MAX:.0f} s")
+    return timeout
 
 
 def _members(method: str, params: Params, metadata: Metadata | None) -> dict[str, Any]:
@@ -103,7 +124,9 @@ def _result(reply: Mapping[str, Any]) -> Any:
     error = reply["error"]
     data = error.get("data")
     data = data if isinstance(data, dict) else {}
-    code = Code.__members__.get(str(data.get("status")), _CODES.get(error.get("code"), Code.UNKNOWN))
+    number = error.get("code")
+    known = _CODES.get(number, Code.UNKNOWN) if isinstance(number, int) else Code.UNKNOWN
+    code = Code.__members__.get(str(data.get("status")), known)
     metadata: dict[str, str | bytes] = {}
     try:
         details = base64.b64decode(str(data.get("details", "")))
@@ -166,6 +189,7 @@ class UdpClient:
         Raises ``Status`` if the call fails or no reply arrives. Raises ``ValueError`` if the request does not fit into
         a datagram.
         """
+        self._settings.check_process()
         timeout, sent_max = self._settings.times(timeout, retries)
         number = next(self._settings.ids)
         request = self._settings.request(number, method, params, timeout, metadata)
@@ -186,6 +210,7 @@ class UdpClient:
 
     def notify(self, method: str, params: Params = None, *, metadata: Metadata | None = None) -> None:
         """Sends a notification. It has no reply, and the network may lose it."""
+        self._settings.check_process()
         datagram = _notification(method, params, metadata)
         try:
             for peer, is_last in self._sockets():
@@ -250,6 +275,20 @@ class _Receiver:
 
     def __init__(self) -> None:
         self.calls: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._is_sending = False
+        #: Why the kernel has rejected the datagram that is being sent.
+        self._rejected: OSError | None = None
+
+    def send(self, transport: asyncio.DatagramTransport, datagram: bytes) -> None:
+        """Sends a datagram. Raises ``OSError`` if the kernel rejects it because of its length."""
+        self._is_sending = True
+        try:
+            transport.sendto(datagram)
+        finally:
+            self._is_sending = False
+        rejected, self._rejected = self._rejected, None
+        if rejected is not None:
+            raise rejected
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         pass
@@ -271,6 +310,10 @@ class _Receiver:
             future.set_result(reply)
 
     def error_received(self, exc: Exception) -> None:
+        if self._is_sending and isinstance(exc, OSError) and exc.errno in (errno.EMSGSIZE, errno.ENOBUFS):
+            # The error concerns only the datagram that is being sent. Other errors are caused by earlier datagrams.
+            self._rejected = exc
+            return
         for future in self.calls.values():
             if not future.done():
                 future.set_exception(exc)
@@ -299,8 +342,9 @@ class AsyncUdpClient:
         self.close()
 
     def close(self) -> None:
-        """Closes the socket. Calls in progress time out."""
-        if self._transport is not None:
+        """Closes the socket. Calls in progress time out. Does nothing in a forked process, which shares the socket with
+        its parent."""
+        if self._transport is not None and not self._settings.is_forked():
             self._transport.close()
             self._transport = None
 
@@ -316,22 +360,24 @@ class AsyncUdpClient:
         """Makes a call and returns its result, like ``UdpClient.call``."""
         from asyncio import get_running_loop, sleep, timeout_at
 
+        self._settings.check_process()
         timeout, sent_max = self._settings.times(timeout, retries)
         number = next(self._settings.ids)
         request = self._settings.request(number, method, params, timeout, metadata)
         loop = get_running_loop()
         begun = loop.time()
-        calls = self._calls(loop)
+        receiver = self._receiver_of(loop)
+        calls = receiver.calls
         try:
             transport, sent = await self._open(loop), 0
             while sent < sent_max:
                 sent += 1
                 calls[number] = loop.create_future()
-                transport.sendto(request)
+                receiver.send(transport, request)
                 if calls[number].done() and calls[number].exception():
                     # Sent twice for the same reason as in `_send`.
                     calls[number] = loop.create_future()
-                    transport.sendto(request)
+                    receiver.send(transport, request)
                 until = begun + timeout * sent / sent_max
                 try:
                     async with timeout_at(until):
@@ -356,17 +402,18 @@ class AsyncUdpClient:
         """Sends a notification. It has no reply, and the network may lose it."""
         from asyncio import get_running_loop
 
+        self._settings.check_process()
         datagram = _notification(method, params, metadata)
         loop = get_running_loop()
-        self._calls(loop)
+        receiver = self._receiver_of(loop)
         try:
-            (await self._open(loop)).sendto(datagram)
+            receiver.send(await self._open(loop), datagram)
         except OSError as error:
             raise self._settings.unreachable(error) from None
 
-    def _calls(self, loop: asyncio.AbstractEventLoop) -> dict[int, asyncio.Future[dict[str, Any]]]:
-        """Returns the calls in progress on the current loop. If the loop has changed, the calls of the previous loop
-        have ended, and its socket is closed."""
+    def _receiver_of(self, loop: asyncio.AbstractEventLoop) -> _Receiver:
+        """Returns the receiver of the current loop. If the loop has changed, the calls of the previous loop have ended,
+        and its socket is closed."""
         from asyncio import Lock
 
         if self._loop is None or self._loop[0] is not loop:
@@ -376,7 +423,7 @@ class AsyncUdpClient:
                 # A transport cannot be closed when its loop is closed.
                 self._transport = None
             self._receiver, self._loop = _Receiver(), (loop, Lock())
-        return self._receiver.calls
+        return self._receiver
 
     async def _open(
         self, loop: asyncio.AbstractEventLoop, refused: asyncio.DatagramTransport | None = None

@@ -7,7 +7,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Awaitable, Callable, Iterable, Mapping, TypeVar, overload
 
 from ._checks import BODY_MAX, hosts as checked_hosts, instance, integer, origins as checked_origins, seconds, texts
-from ._client import DEFAULT_ADDRESS, inbox_of, pem
+from ._client import DEFAULT_ADDRESS, inbox_of, pem, raise_at_yield
 from ._native import Api, Completion, Schema
 from ._native import Server as NativeServer
 from ._status import Code, Status
@@ -537,24 +537,13 @@ def _beginner(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -
                         await wanted
                         break
                     except CancelledError as error:
-                        value = await cancel(generator, error)
+                        value = await raise_at_yield(generator, error)
         except StopAsyncIteration:
             pass  # The generator has ended after a cancellation.
         except BaseException:
             # A generator that has raised the exception itself is closed already.
             await close(generator, method)
             raise
-
-    async def cancel(generator: Any, error: CancelledError) -> Any:
-        """Raises a cancellation of the task at the ``yield`` of the generator, because a timeout around it may be the
-        cause. Returns the next value of a generator that handles the cancellation."""
-        athrow = getattr(generator, "athrow", None)
-        if athrow is None:
-            raise error
-        value = await athrow(error)
-        if (task := current_task()) is not None and task.cancelling():
-            raise error  # The generator has ignored the cancellation.
-        return value
 
     async def close(generator: Any, method: str) -> None:
         try:

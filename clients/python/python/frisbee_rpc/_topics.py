@@ -123,7 +123,9 @@ class Topics:
         self._native.publish(instance("topic", topic, str), _body(value))
 
     def sync(self) -> None:
-        """Waits until the broker has received all previously published messages."""
+        """Waits until the broker has received all previously published messages. Raises a ``Status`` if the broker has
+        rejected one of them, or with the code ``DATA_LOSS`` if a connection was lost before the broker confirmed the
+        messages published on it."""
         self._native.sync()
 
     @overload
@@ -192,7 +194,9 @@ class AsyncTopics:
         await _wait(self._native.start_publish, instance("topic", topic, str), _body(value))
 
     async def sync(self) -> None:
-        """Waits until the broker has received all previously published messages."""
+        """Waits until the broker has received all previously published messages. Raises a ``Status`` if the broker has
+        rejected one of them, or with the code ``DATA_LOSS`` if a connection was lost before the broker confirmed the
+        messages published on it."""
         await _wait(self._native.start_sync)
 
     @overload

@@ -1,5 +1,5 @@
-//! Python functions that complete later: coroutines and asynchronous generators in an event loop, and functions in other
-//! processes. `handler.rs` calls those that complete on their thread.
+//! Python functions that complete later: coroutines and asynchronous generators in an event loop, and functions in
+//! other processes. `handler.rs` calls those that complete on their thread.
 
 use super::{Call, CallerEncoding, Function, attached, ending};
 use crate::buffer::introduce_thread;
@@ -18,8 +18,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// Messages that a generator may send before the call requests them. It sends one with each cancellation of its task that
-/// it handles, so that without a limit, a caller that reads nothing could make it fill the memory.
+/// Maximum number of messages, besides the next one, that a generator may queue before the call requests them. A
+/// generator that handles a cancellation of its task, for example by a timeout, may send another message immediately.
+/// Without a limit, these messages could exhaust the memory while the caller does not read.
 const EARLY_MESSAGES: usize = 16;
 
 /// The outcome of a function, or the next message of an asynchronous generator, where `None` is its end.

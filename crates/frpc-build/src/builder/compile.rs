@@ -117,6 +117,26 @@ impl Builder {
         self.load(&parse_files(protos, includes)?)
     }
 
+    /// Parses files that are given by name and text, and otherwise works like [`load_protos`](Self::load_protos). They
+    /// may import each other, and the files that every schema can import.
+    ///
+    /// # Errors
+    ///
+    /// Like [`compile_protos`](Self::compile_protos).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let text = r#"syntax = "proto3"; package shop; import "frpc/tensor.proto";
+    ///     service Shop { rpc Show(frpc.Image) returns (frpc.Tensor); }"#;
+    /// let loaded = frpc_build::configure().load_sources(vec![("shop.proto".to_owned(), text.to_owned())])?;
+    /// assert_eq!(loaded.layouts[0].service(), "shop.Shop");
+    /// # Ok::<(), frpc_build::Error>(())
+    /// ```
+    pub fn load_sources(self, sources: Vec<(String, String)>) -> Result<LoadedProtos, Error> {
+        self.load(&parse::parse_sources(sources)?)
+    }
+
     /// Reads an already parsed schema, and otherwise works like [`load_protos`](Self::load_protos).
     ///
     /// # Errors

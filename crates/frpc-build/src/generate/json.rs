@@ -81,7 +81,7 @@ fn well_known_impl(message: &Message<'_>, name: &str) -> Result<Item, Error> {
     Ok(syn::parse_quote! { ::frpc::json::well_known! { #name for #ident #argument } })
 }
 
-/// Generates the argument and the body of the function `field`. It returns the index of the field with a given JSON
+/// Generates the argument and the body of the function `field`, which returns the index of the field with a given JSON
 /// name or original name.
 fn field_lookup(message: &Message<'_>) -> (TokenStream, TokenStream) {
     let json_names: HashSet<&str> = message.proto.field.iter().map(FieldDescriptorProto::json_name).collect();
@@ -136,7 +136,7 @@ fn decode_field(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<T
     })
 }
 
-/// Returns the JSON codec of a field that is not a member of a oneof.
+/// Returns the JSON codec of a field that is not a member of a oneof, or `None` if its Rust type implies the codec.
 fn field_codec(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<Option<TokenStream>, Error> {
     let ProstField { ty, enumeration, boxed, .. } = message.field(field)?;
     let value = map_value(field, message.index);
@@ -166,7 +166,7 @@ fn key(field: &FieldDescriptorProto) -> String {
     format!("\"{}\":", escaped(field.json_name()))
 }
 
-/// Quotes and escapes a string as a JSON string.
+/// Escapes a string for use between the quotes of a JSON string.
 pub(super) fn escaped(name: &str) -> String {
     let mut escaped = String::with_capacity(name.len());
     for letter in name.chars() {

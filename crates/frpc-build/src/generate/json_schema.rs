@@ -33,7 +33,7 @@ const FLOAT: &str = r#""anyOf":[{"type":"number"},{"enum":["NaN","Infinity","-In
 const BYTES: &str = r#""type":"string","contentEncoding":"base64""#;
 
 /// Generator of the comments and JSON Schemas that are embedded in generated services.
-pub(super) struct JsonSchemas<'a> {
+pub(crate) struct JsonSchemas<'a> {
     index: &'a Index<'a>,
     externs: &'a Externs,
     /// Paths of items with comments to omit from the JSON Schemas.
@@ -43,7 +43,7 @@ pub(super) struct JsonSchemas<'a> {
 }
 
 impl<'a> JsonSchemas<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         files: &'a [FileDescriptorProto],
         index: &'a Index<'a>,
         externs: &'a Externs,
@@ -61,8 +61,8 @@ impl<'a> JsonSchemas<'a> {
     }
 
     /// Returns the JSON Schemas of these messages and of all messages and enums that they use, by full name.
-    pub(super) fn of_messages<'n>(&self, names: impl Iterator<Item = &'n str>) -> BTreeMap<String, String> {
-        let mut open: Vec<String> = names.map(str::to_owned).collect();
+    pub(crate) fn of_messages<S: AsRef<str>>(&self, names: impl IntoIterator<Item = S>) -> BTreeMap<String, String> {
+        let mut open: Vec<String> = names.into_iter().map(|name| name.as_ref().to_owned()).collect();
         let mut schemas = BTreeMap::new();
         while let Some(name) = open.pop() {
             let key = name.trim_start_matches('.').to_owned();
@@ -233,7 +233,7 @@ fn described(comment: &str) -> String {
     if comment.is_empty() { String::new() } else { format!(r#","description":"{}""#, escaped(comment)) }
 }
 
-/// Strips the markup and surrounding spaces from a comment.
+/// Removes the leading space of each line, trailing spaces, and surrounding blank lines from a comment.
 fn plain_text(comment: &str) -> String {
     let lines = comment.lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()

@@ -89,8 +89,8 @@ pub(crate) fn take_marker(attributes: &mut Vec<Attribute>) -> Option<String> {
     name
 }
 
-/// Appends `_` to the names of fields and variants that occur twice. Types cannot be renamed, because other code from
-/// prost-build refers to them.
+/// Appends `_` to the names of fields and variants that occur twice. Rejects types with the same name, because other
+/// code from prost-build refers to types by their names.
 pub(crate) fn make_unique(
     items: &mut [Item],
     schema: &Schema,

@@ -13,7 +13,7 @@ use crate::codec::Codec;
 use crate::error::{Error, ErrorKind};
 use crate::schema::Schema;
 
-/// Generates the constant `SCHEMA` of a package that consists of these files. Returns `None` if the package has no
+/// Generates the static `SCHEMA` of a package that consists of these files. Returns `None` if the package has no
 /// services.
 pub(super) fn schema_item(
     schema: &Schema,

@@ -20,12 +20,12 @@ use crate::plan::Layout;
 use crate::schema::externs::Externs;
 use crate::schema::{full_name, tag, within};
 
-/// What the generated code of a service depends on: its layout, constants of the package, and build options.
+/// Inputs of a service's generated code: its layout, constants of the package, and build options.
 pub(crate) struct ServiceConstants<'a> {
     pub(crate) layout: &'a Layout,
-    /// Constant with the encoded schema for reflection. `None` if reflection is not enabled.
+    /// Static with the encoded schema for reflection. `None` if reflection is not enabled.
     pub(crate) schema: Option<&'a Ident>,
-    /// Constant with the list of message types that an `Any` may contain.
+    /// Static with the list of message types that an `Any` may contain.
     pub(crate) any_types: Option<&'a Ident>,
     pub(crate) file: &'a FileDescriptorProto,
     pub(crate) documents: &'a JsonSchemas<'a>,

@@ -52,8 +52,11 @@ pub(crate) fn make_distinct(
 }
 
 /// Returns the variant name that prost-build derives for an enum value.
-fn variant_name(of: &str, value: &str) -> String {
+fn variant_name(of: &str, value: &str, retains_prefix: bool) -> String {
     let name = value.to_upper_camel_case();
+    if retains_prefix {
+        return name;
+    }
     let short = name.strip_prefix(&of.to_upper_camel_case()).filter(|rest| rest.starts_with(char::is_uppercase));
     short.map_or_else(|| name.clone(), str::to_owned)
 }
@@ -110,18 +113,19 @@ impl Renamer<'_> {
     /// Renames enum values that would become variants of the same name, because prost-build panics on them.
     fn values(&mut self, of: &mut EnumDescriptorProto) {
         let owner = of.name().to_owned();
+        let variant_name = |value: &str| variant_name(&owner, value, self.externs.retain_enum_prefix);
         let (mut variants, mut numbers) = (HashSet::new(), HashSet::new());
         for value in &mut of.value {
             // Skip aliases, because they have no variant.
-            if !numbers.insert(value.number()) || variants.insert(variant_name(&owner, value.name())) {
+            if !numbers.insert(value.number()) || variants.insert(variant_name(value.name())) {
                 continue;
             }
             let old = value.name().to_owned();
             // Three underscores separate the number. They do not affect the name of the variant, and other values are
             // unlikely to have such a name.
             let mut names = (2_u32..).map(|number| format!("{old}___{number}"));
-            let Some(new) = names.find(|name| variants.insert(variant_name(&owner, name))) else { continue };
-            let [wanted, variant] = [&old, &new].map(|name| variant_name(&owner, name));
+            let Some(new) = names.find(|name| variants.insert(variant_name(name))) else { continue };
+            let [wanted, variant] = [&old, &new].map(|name| variant_name(name));
             (self.warn)(format!("the name `{wanted}` is taken in enum `{owner}`, so `{old}` is called `{variant}`"));
             value.name = Some(new.clone());
             self.values.push((new, old));

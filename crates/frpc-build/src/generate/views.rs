@@ -46,7 +46,7 @@ pub(crate) fn name_views(items: &[Item], names: &mut ViewNames, warn: &mut dyn F
     }
 }
 
-/// Generates views: structs that borrow strings, bytes and messages from the received body.
+/// Generator of views, which are structs that borrow strings, bytes and messages from the received body.
 #[derive(Clone, Copy)]
 pub(crate) struct Views<'a> {
     pub(crate) names: &'a ViewNames,

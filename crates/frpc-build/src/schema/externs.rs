@@ -60,6 +60,10 @@ pub(crate) struct Externs {
     pub(crate) user: Vec<String>,
     /// Message encoding that codecs are generated for.
     pub(crate) codec: Codec,
+    /// Paths of message fields that are stored in a `Box`.
+    pub(crate) boxed: Vec<String>,
+    /// Whether the names of enum values keep the name of their enum as a prefix.
+    pub(crate) retain_enum_prefix: bool,
     /// Paths of strings that are generated as `Utf8Bytes`.
     pub(crate) utf8_bytes: Vec<String>,
     /// Paths of messages that get a constant with their wire layout.

@@ -15,7 +15,7 @@ const REDACT: &str = "debug_redact";
 /// Name of the custom option that offers a method as a tool for AI agents.
 pub(crate) const TOOL: &str = "frpc.tool";
 
-/// Parts of a `FileDescriptorSet` that contain the options read here.
+/// The parts of a `FileDescriptorSet` that contain the options of this module.
 #[derive(Clone, PartialEq, prost::Message)]
 struct OptionSet {
     #[prost(message, repeated, tag = "1")]

@@ -31,13 +31,7 @@ pub(crate) fn parse(protos: &[PathBuf], includes: &[PathBuf]) -> Result<Schema, 
     let mut resolver = ChainFileResolver::new();
     let renamed = Rc::new(RefCell::new(Vec::new()));
     includes.iter().for_each(|include| resolver.add(Include(include.clone(), renamed.clone())));
-    resolver.add(BundledFiles);
-    resolver.add(GoogleFileResolver::new());
-    let mut compiler = protox::Compiler::with_file_resolver(resolver);
-    compiler.include_imports(true).include_source_info(true);
-    compiler
-        .open_files(protos)
-        .map_err(|error| placed(error.file().map(str::to_owned), &format!("{error:?}"), includes).with_source(error))?;
+    let compiler = compile(resolver, protos, includes, &Sources::default())?;
     let path = |name: &str| includes.iter().map(|include| include.join(name)).find(|path| path.exists());
     if let Some((hidden, read)) = protos.iter().find_map(|proto| Some((proto, hidden_by(proto, includes, path)?))) {
         let read = read.display().to_string();
@@ -54,6 +48,34 @@ pub(crate) fn parse(protos: &[PathBuf], includes: &[PathBuf]) -> Result<Schema, 
     Ok(schema.with_imports(imports))
 }
 
+/// Parses files that are given by name and text.
+pub(crate) fn parse_sources(sources: Vec<(String, String)>) -> Result<Schema, Error> {
+    let names: Vec<String> = sources.iter().map(|(name, _)| name.clone()).collect();
+    let sources = Sources(Rc::new(sources.into_iter().collect()));
+    let mut resolver = ChainFileResolver::new();
+    resolver.add(sources.clone());
+    adopt(compile(resolver, &names, &[], &sources)?.file_descriptor_set())
+}
+
+/// Parses `protos` and their imports. Files that `resolver` does not find may be bundled files or well-known types.
+/// Errors are explained with the text of their file in `includes` or `sources`.
+fn compile(
+    mut resolver: ChainFileResolver,
+    protos: &[impl AsRef<Path>],
+    includes: &[PathBuf],
+    sources: &Sources,
+) -> Result<protox::Compiler, Error> {
+    let bundled = OWN_FILES.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+    resolver.add(Sources(Rc::new(bundled.collect())));
+    resolver.add(GoogleFileResolver::new());
+    let mut compiler = protox::Compiler::with_file_resolver(resolver);
+    compiler.include_imports(true).include_source_info(true);
+    compiler
+        .open_files(protos)
+        .map_err(|error| placed(error.file(), &format!("{error:?}"), includes, sources).with_source(error))?;
+    Ok(compiler)
+}
+
 /// Returns the file that was read instead of `proto`, if there is one. An earlier include folder may contain a file of
 /// the same name. protox detects this only for files that it opened itself.
 fn hidden_by(proto: &Path, includes: &[PathBuf], path: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
@@ -61,18 +83,19 @@ fn hidden_by(proto: &Path, includes: &[PathBuf], path: impl Fn(&str) -> Option<P
     path(&name).filter(|read| fs::canonicalize(read).ok() != fs::canonicalize(proto).ok())
 }
 
-/// File resolver for imports of frpc's bundled files.
-struct BundledFiles;
+/// File resolver for files in memory: their texts by name.
+#[derive(Clone, Default)]
+struct Sources(Rc<HashMap<String, String>>);
 
-impl FileResolver for BundledFiles {
+impl FileResolver for Sources {
     fn open_file(&self, name: &str) -> Result<File, protox::Error> {
-        let own = OWN_FILES.iter().find(|(own, _)| *own == name);
-        own.map_or_else(|| Err(protox::Error::file_not_found(name)), |(_, text)| File::from_source(name, text))
+        let text = self.0.get(name).ok_or_else(|| protox::Error::file_not_found(name))?;
+        File::from_source(name, text)
     }
 }
 
 /// File resolver for imports in a folder. Removes byte order marks, which protox does not support, and
-/// [renames](distinguish_fields) fields. Adds descriptions of these changes to the list.
+/// [renames](distinguish_fields) fields. Adds a description of each renaming to the list.
 struct Include(PathBuf, Rc<RefCell<Vec<String>>>);
 
 impl FileResolver for Include {
@@ -111,7 +134,7 @@ pub(crate) fn adopt(mut set: FileDescriptorSet) -> Result<Schema, Error> {
     }
     let renamed = set.file.iter_mut().flat_map(distinguish_fields).collect();
     let pool = DescriptorPool::from_file_descriptor_set(set)
-        .map_err(|error| placed(error.file().map(str::to_owned), &format!("{error:?}"), &[]).with_source(error))?;
+        .map_err(|error| placed(error.file(), &format!("{error:?}"), &[], &Sources::default()).with_source(error))?;
     let mut files: Vec<_> = pool.files().map(|file| file.file_descriptor_proto().clone()).collect();
     let encoded = pool.encode_to_vec();
     keep_options(&mut files, &encoded);
@@ -120,13 +143,14 @@ pub(crate) fn adopt(mut set: FileDescriptorSet) -> Result<Schema, Error> {
 }
 
 /// Extracts the source position from a protox error. Only its `Debug` text contains it, as `file:line:column: text`.
-fn placed(file: Option<String>, debug: &str, includes: &[PathBuf]) -> Error {
+fn placed(file: Option<&str>, debug: &str, includes: &[PathBuf], sources: &Sources) -> Error {
     let Some(file) = file else { return Error::new(ErrorKind::Schema, debug) };
-    let (line, column, text) = split_position(&file, debug).unwrap_or((0, 0, debug));
-    let on_disk = includes.iter().map(|include| include.join(&file)).find(|path| path.exists());
-    let source = on_disk.as_ref().and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
+    let (line, column, text) = split_position(file, debug).unwrap_or((0, 0, debug));
+    let on_disk = includes.iter().map(|include| include.join(file)).find(|path| path.exists());
+    let source = on_disk.as_ref().and_then(|path| fs::read_to_string(path).ok());
+    let source = source.or_else(|| sources.0.get(file).cloned()).unwrap_or_default();
     let (kind, text) = explained(text, &source, includes);
-    let file = on_disk.map_or(file, |path| path.display().to_string());
+    let file = on_disk.map_or_else(|| file.to_owned(), |path| path.display().to_string());
     Error::at(kind, SourcePosition { file, line, column }, text)
 }
 
@@ -137,6 +161,9 @@ fn explained(text: &str, source: &str, includes: &[PathBuf]) -> (ErrorKind, Stri
     }
     let text = if text.contains("with proto2 syntax") && !has_syntax(source) {
         return (ErrorKind::Unsupported, MISSING_SYNTAX.to_owned());
+    } else if includes.is_empty() {
+        // The files are in memory, so that there are no folders to name.
+        text.to_owned()
     } else if text == "invalid group name" {
         format!("{text}, or a path with `..`: imports are looked up in the folders of includes")
     } else if text.starts_with("import ") && text.ends_with(" not found") {

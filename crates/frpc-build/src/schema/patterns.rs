@@ -1,4 +1,4 @@
-//! The paths that options select parts of the schema with, and warnings for paths without a match.
+//! Paths by which options select parts of the schema, and warnings for paths without a match.
 //!
 //! Without the warnings, an option would silently ignore a path that is misspelled or that selects another kind of
 //! item.
@@ -7,6 +7,7 @@ use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, FieldDescriptorProto};
 
 use crate::schema::walk::{Item, walk};
+use crate::schema::wire_order::oneof_of;
 use crate::schema::{Schema, full_name, is_map_entry};
 
 /// Returns whether a path matches a full name by prost-build's rules. `.` matches everything. A path with a leading dot
@@ -33,8 +34,8 @@ pub(crate) enum Target {
     /// Any string field, or map with string values.
     StringField,
     MapField,
-    /// Any field that is not repeated.
-    SingleField,
+    /// Any message field that is not repeated.
+    SingleMessage,
     Service,
     Method,
     /// Any item that can have comments.
@@ -51,7 +52,7 @@ impl Target {
             Self::BytesField => "bytes field",
             Self::StringField => "string field",
             Self::MapField => "map field",
-            Self::SingleField => "field that is not repeated",
+            Self::SingleMessage => "message field that is not repeated",
             Self::Service => "service",
             Self::Method => "method",
             Self::Any => "item",
@@ -115,20 +116,18 @@ impl Named {
         }
     }
 
-    /// Adds a field under all paths that options select it with. Some options select a oneof member by a path with the
+    /// Adds a field under all paths by which options select it. Some options select a oneof member by a path with the
     /// oneof, such as `Order.payment.card`. Others select it by a path without the oneof, such as `Order.card`.
     /// prost-build selects bytes in the values of a map by a path that ends in `value`, such as `Order.value`.
     fn add_field(&mut self, name: &str, message: &DescriptorProto, field: &FieldDescriptorProto) {
         let owner = name.rsplit_once('.').map_or("", |(owner, _)| owner);
-        let oneof = field.oneof_index.and_then(|at| message.oneof_decl.get(usize::try_from(at).ok()?));
-        match oneof.filter(|_| !field.proto3_optional()) {
-            Some(oneof) => {
-                let within = full_name(&full_name(owner, oneof.name()), field.name());
-                self.add([Target::Field, Target::SingleField], &within);
-                self.add([Target::Any], name);
-            }
-            None if field.label() == Label::Repeated => self.add([Target::Field], name),
-            None => self.add([Target::Field, Target::SingleField], name),
+        let path = field_path(name, message, field);
+        self.add([Target::Field], &path);
+        if path != name {
+            self.add([Target::Any], name);
+        }
+        if is_single_message(field) {
+            self.add([Target::SingleMessage], &path);
         }
         if field.r#type() == Type::Bytes {
             self.add([Target::BytesField], name);
@@ -145,6 +144,19 @@ impl Named {
             }
         }
     }
+}
+
+/// Returns the path by which prost-build selects the field `name`. The path of a oneof member contains the oneof, such
+/// as `Order.payment.card`.
+pub(crate) fn field_path(name: &str, message: &DescriptorProto, field: &FieldDescriptorProto) -> String {
+    let oneof = oneof_of(field).and_then(|at| message.oneof_decl.get(at));
+    let owner = name.rsplit_once('.').map_or("", |(owner, _)| owner);
+    oneof.map_or_else(|| name.to_owned(), |oneof| full_name(&full_name(owner, oneof.name()), field.name()))
+}
+
+/// Returns whether a field is a message and neither repeated nor a map.
+pub(crate) fn is_single_message(field: &FieldDescriptorProto) -> bool {
+    field.r#type() == Type::Message && field.label() != Label::Repeated
 }
 
 fn map_entry<'a>(message: &'a DescriptorProto, field: &FieldDescriptorProto) -> Option<&'a DescriptorProto> {
@@ -206,7 +218,7 @@ mod tests {
             (Target::BytesField, &["data", "M.raw", "M.value", ".a.b.M", "."]),
             (Target::StringField, &["text", "M.texts", ".a.b.M"]),
             (Target::MapField, &["map", ".a.b.M.map"]),
-            (Target::SingleField, &["of.member", "maybe", "M.e"]),
+            (Target::SingleMessage, &["of.member", "M.of.member", ".a.b.M"]),
             (Target::Service, &["S", ".a.b"]),
             (Target::Method, &["S.Call", "Call", ".a.b.S"]),
             (Target::Any, &["S", "Call", "M.raw", "M.of.raw", "ZERO"]),
@@ -224,7 +236,7 @@ mod tests {
             (Target::BytesField, &["M", "e", "map", "dat"]),
             (Target::StringField, &["data", "map", "key"]),
             (Target::MapField, &["data", ".a.b.S"]),
-            (Target::SingleField, &["list", "M.member", "map"]),
+            (Target::SingleMessage, &["list", "M.member", "map", "maybe", "M.e", "of.raw"]),
             (Target::Service, &["M", "S.Call"]),
             (Target::Method, &["S", "M.data"]),
             (Target::Any, &["b", "call", ""]),

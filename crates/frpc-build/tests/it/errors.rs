@@ -80,6 +80,21 @@ fn missing_syntax_line_is_rejected_with_remedy() {
     assert!(error.starts_with("test.proto:4:13: fields must have a label with proto2 syntax"), "{error}");
 }
 
+/// Regression test: errors of sources in memory named folders that do not exist, and a missing `syntax` line that does.
+#[test]
+fn errors_of_sources_in_memory_are_explained() {
+    let error = |text: &str| {
+        let sources = vec![("test.proto".to_owned(), text.to_owned())];
+        let loaded = frpc_build::configure().load_sources(sources);
+        loaded.expect_err("source should be rejected").to_string()
+    };
+    let text = error("syntax = \"proto2\"; package test; message A { int32 id = 1; }");
+    assert!(text.starts_with("test.proto:1:46: fields must have a label with proto2 syntax"), "{text}");
+    assert!(error("package test; message A { int32 id = 1; }").contains("the file has no `syntax` line"));
+    let text = error("syntax = \"proto3\"; import \"other.proto\";");
+    assert!(text.ends_with("import 'other.proto' not found"), "{text}");
+}
+
 #[test]
 fn edition_is_rejected_in_files_and_sets() {
     let text = "editions are not supported: frpc-build reads schemas with protox, which knows none, so the schema has \
@@ -243,6 +258,16 @@ fn enum_values_sharing_rust_name_are_numbered() {
     }
 }
 
+/// Regression test: values were numbered as if their prefix had been removed.
+#[test]
+fn retained_enum_prefix_keeps_values_distinct() {
+    let schema = "syntax = \"proto3\";\npackage test;\nenum Color { COLOR_RED = 0; RED = 1; Red = 2; }";
+    let text = Build::of(schema).text_with(frpc_build::Builder::retain_enum_prefix);
+    for expected in ["    ColorRed = 0,\n", "    Red = 1,\n", "    Red2 = 2,\n"] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+}
+
 #[test]
 fn aliases_of_one_name_are_no_collision() {
     let text = Build::of(
@@ -253,7 +278,13 @@ fn aliases_of_one_name_are_no_collision() {
     assert!(text.contains("Red = 0"));
 }
 
-/// Regression: protoc refuses such a schema, so peers in other languages could not compile it.
+#[test]
+fn oneofs_with_same_camel_case_are_refused() {
+    let text = error_of("message M { oneof a_b { int32 x = 1; } oneof aB { int32 y = 2; } }");
+    assert_eq!(text, "`test.M.a_b` and `test.M.aB` are both called `AB` in Rust; rename one of them");
+}
+
+/// Regression test: protoc rejects such a schema, so peers in other languages could not compile it.
 #[test]
 fn message_hidden_by_method_is_refused() {
     let error = error_of("message A {}\nservice S {\n  rpc A(A) returns (.test.A);\n}");
@@ -331,6 +362,21 @@ fn malformed_attribute_is_rejected_without_panic() {
     let error = build.run(|builder| builder.client_attribute(".", "#[derive("), &["test.proto"]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Option);
     assert!(error.to_string().contains("#[derive("), "{error}");
+}
+
+/// Regression test: the file included itself instead of the code of the package.
+#[test]
+fn include_file_named_like_package_is_refused() {
+    let build = Build::of("syntax = \"proto3\";\npackage test;\nmessage A {}");
+    for name in ["test.rs", "./test.rs"] {
+        let error = build.run(|builder| builder.include_file(name), &["test.proto"]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Option);
+        assert_eq!(
+            error.to_string(),
+            format!("`include_file({name:?})` has the name of a file with the code of a package; choose another name")
+        );
+        assert_eq!(files_in(&build.out()), [""; 0]);
+    }
 }
 
 #[test]

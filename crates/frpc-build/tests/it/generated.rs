@@ -263,6 +263,29 @@ fn bytes_and_map_types_are_configurable() {
     assert!(has(&text, "pub d: ::frpc::prost::alloc::collections::BTreeMap<i32, A>"));
 }
 
+/// Regression test: a path to a package or message boxed all of its fields, which prost's derive macro rejects.
+#[test]
+fn boxed_path_selects_only_message_fields() {
+    let schema = "syntax = \"proto3\";\npackage test;\nenum E { ZERO = 0; }\nmessage B { string text = 1; }\n\
+                  message A { B one = 1; E kind = 2; string text = 3; repeated B many = 4; map<int32, B> map = 5; \
+                  optional bytes maybe = 6; oneof by { B part = 7; string word = 8; } }";
+    for path in [".", ".test", ".test.A", "A.one"] {
+        let text = Build::of(schema).text_with(|builder| builder.boxed(path));
+        let text = text.split("pub struct A {").nth(1).unwrap();
+        for expected in [
+            "one: ::core::option::Option<::frpc::prost::alloc::boxed::Box<B>>",
+            "pub kind: i32",
+            "pub text: ::frpc::prost::alloc::string::String",
+            "pub many: ::frpc::prost::alloc::vec::Vec<B>",
+            "maybe: ::core::option::Option<::frpc::prost::alloc::vec::Vec<u8>>",
+            "Word(::frpc::prost::alloc::string::String)",
+        ] {
+            assert!(has(text, expected), "{path} {expected}: {text}");
+        }
+        assert_eq!(has(text, "Part(::frpc::prost::alloc::boxed::Box<super::B>)"), path != "A.one", "{path}: {text}");
+    }
+}
+
 #[test]
 fn only_selected_strings_are_shared() {
     let source = format!(

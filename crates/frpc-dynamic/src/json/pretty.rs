@@ -46,7 +46,7 @@ fn token_len(json: &str, letter: char) -> usize {
         is_end
     };
     let end = json.bytes().skip(1).position(is_end);
-    // Includes both quotation marks.
+    // Add both quotation marks to the length of the text between them.
     end.map_or(json.len(), |inner| inner.saturating_add(2))
 }
 

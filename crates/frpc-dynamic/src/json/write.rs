@@ -123,7 +123,7 @@ fn value(value: &Value, kind: &Kind, to: &mut Writer<'_>) -> Result<(), EncodeEr
             None => to.value(number),
         },
         Value::Message(value) => message(value, to),
-        // Lists and maps occur only as values of fields.
+        // Unreachable, because lists and maps occur only as values of fields.
         Value::List(_) | Value::Map(_) => to.no_kind(),
     }
 }

@@ -62,7 +62,7 @@ impl ModuleNames {
 
     /// Returns the name under which other modules import the module of a package.
     pub(super) fn import(&self, package: &str) -> String {
-        format!("_in_{}", self.module(package).trim_start_matches('_'))
+        format!("_in_{}", self.module(package))
     }
 }
 
@@ -102,7 +102,8 @@ pub(super) fn attributes(message: &DescriptorProto) -> MemberNames {
     MemberNames { fields, oneofs }
 }
 
-/// Returns whether an attribute hides a name that the generated class uses.
+/// Returns whether a field or oneof has the attribute name `name`, which then hides other objects of that name in the
+/// class.
 pub(super) fn hide(attributes: &MemberNames, name: &str) -> bool {
     attributes.fields.values().chain(&attributes.oneofs).any(|own| own == name)
 }
@@ -123,7 +124,7 @@ pub(super) fn methods<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     names.map(|name| free(&identifier(&name.to_snake_case()), &mut reserved)).collect()
 }
 
-/// Returns the Python names of an enum's values. If all values have the enum's name as a prefix, it is removed.
+/// Returns the Python names of an enum's values. If all values have the enum's name as a prefix, the prefix is removed.
 pub(super) fn values(of: &EnumDescriptorProto) -> Vec<String> {
     let mut reserved = HashSet::new();
     let name = |name: String| {
@@ -137,4 +138,19 @@ pub(super) fn values(of: &EnumDescriptorProto) -> Vec<String> {
         free(&name, &mut reserved)
     };
     short_values(of).into_iter().map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Regression test: the modules of packages such as `a` and `_a` were imported under the same name.
+    #[test]
+    fn imported_modules_have_different_names() {
+        let packages = ["", "_", "a", "_a", "__a", "a.b", "a_b"];
+        let modules = ModuleNames::new(packages.into_iter());
+        let imports: BTreeSet<_> = packages.iter().map(|package| modules.import(package)).collect();
+        assert_eq!(imports.len(), packages.len(), "{imports:?}");
+    }
 }

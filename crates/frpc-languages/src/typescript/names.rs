@@ -14,7 +14,7 @@ use crate::names::{MemberNames, short_values};
 /// Identifiers that generated types and constants must not use. The list contains the reserved words of TypeScript,
 /// names of primitive types, and words such as `keyof` that are keywords only before another name. It also contains the
 /// names that CommonJS defines in each module, and the globals that generated code uses.
-const RESERVED: [&str; 71] = [
+const RESERVED: [&str; 72] = [
     "abstract",
     "any",
     "arguments",
@@ -85,6 +85,7 @@ const RESERVED: [&str; 71] = [
     "var",
     "void",
     "while",
+    "with",
     "yield",
 ];
 
@@ -112,9 +113,11 @@ pub(super) fn free(wanted: &str, reserved: &mut HashSet<String>) -> String {
     name
 }
 
-/// Returns the file name of a package, without its extension.
-pub(super) fn module(package: &str) -> &str {
-    if package.is_empty() { "_" } else { package }
+/// Returns the file name of a package, without its extension. The file of the unnamed package is `_`, so a name that
+/// consists of underscores gets one more.
+pub(super) fn module(package: &str) -> String {
+    let is_blank = package.bytes().all(|byte| byte == b'_');
+    if is_blank { format!("{package}_") } else { package.to_owned() }
 }
 
 /// Returns the name under which a module imports the module of another package. The name is unique, because no type
@@ -179,4 +182,20 @@ pub(super) fn member(message: &DescriptorProto, field: &FieldDescriptorProto) ->
 /// Returns the TypeScript names of an enum's values.
 pub(super) fn value_names(of: &EnumDescriptorProto) -> Vec<String> {
     short_values(of).into_iter().map(|name| property(&name, &[])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Regression test: the unnamed package and the package `_` were both written to `_.ts`.
+    #[test]
+    fn packages_have_different_files_and_imports() {
+        let packages = ["", "_", "__", "a", "_a", "a_", "a.b", "a_b", "_._"];
+        let files: HashSet<_> = packages.iter().map(|package| module(package)).collect();
+        assert_eq!(files.len(), packages.len(), "{files:?}");
+        let imports: HashSet<_> = packages.iter().map(|package| import(package)).collect();
+        assert_eq!(imports.len(), packages.len(), "{imports:?}");
+        assert_eq!((module(""), module("shop.orders")), ("_".to_owned(), "shop.orders".to_owned()));
+    }
 }

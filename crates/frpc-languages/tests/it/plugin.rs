@@ -143,6 +143,7 @@ fn plugin_parameters_match_builder_options() {
     for (parameter, expected) in [
         ("codec=protobuf", built(|builder| builder.codec(Codec::Protobuf))),
         ("codec=polyglot", built(|builder| builder)),
+        ("message_layouts=Item", built(|builder| builder.message_layouts("Item"))),
         ("utf8_bytes=.", built(|builder| builder.utf8_bytes("."))),
         ("dyn_traits", built(|builder| builder.dyn_traits(true))),
         ("protobuf", built(|builder| builder.protobuf(true))),
@@ -236,6 +237,28 @@ fn python_is_language_of_plugin() {
     assert!(refused.contains("Polyglot"), "{refused}");
 }
 
+/// Regression test: both packages were imported under one name, so that fields had the types of the wrong package.
+#[test]
+fn python_imports_of_packages_are_distinct() {
+    let folder = tempfile::tempdir().unwrap();
+    for package in ["a", "_a"] {
+        let source = format!("syntax = \"proto3\";\npackage {package};\nmessage X {{}}\n");
+        fs::write(folder.path().join(format!("{package}.proto")), source).unwrap();
+    }
+    let source = "syntax = \"proto3\";\npackage test;\nimport \"a.proto\";\nimport \"_a.proto\";\n\
+                  message Both { a.X first = 1; _a.X second = 2; }\n";
+    fs::write(folder.path().join("test.proto"), source).unwrap();
+    let files = files(respond(&request(folder.path(), &["test.proto", "a.proto", "_a.proto"], "lang=py")));
+    for expected in [
+        "from . import a as _in_a\n",
+        "from . import _a as _in__a\n",
+        "first: _in_a.X | None",
+        "second: _in__a.X | None",
+    ] {
+        assert!(files["test.py"].contains(expected), "{expected}: {}", files["test.py"]);
+    }
+}
+
 #[test]
 fn plugin_generates_without_protoc() {
     let (schema, out) = (schema(), tempfile::tempdir().unwrap());
@@ -247,6 +270,12 @@ fn plugin_generates_without_protoc() {
     assert!(output.stdout.is_empty() && output.stderr.is_empty(), "{output:?}");
     let output = start_with(&["generate", "lang=ts"], &[], &[]);
     assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("needs"), "{output:?}");
+    let [_, _, out, proto] = arguments;
+    let below_file = format!("{out}/money.ts/x");
+    let output = start_with(&["generate", "-", &below_file, proto], &[], &[]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    let expected = format!("protoc-gen-frpc: cannot create the output folder {below_file}: ");
+    assert!(!output.status.success() && error.starts_with(&expected), "{error}");
 }
 
 #[test]

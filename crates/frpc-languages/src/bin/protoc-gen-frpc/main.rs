@@ -9,9 +9,8 @@
 //! `lang=py`.
 //!
 //! This module reads a `CodeGeneratorRequest` from standard input and writes a `CodeGeneratorResponse` to standard
-//! output. Errors in the schema are part of the response, and warnings are written to standard error. The options are
-//! in
-//! `parameters.rs`.
+//! output. Errors in the schema are part of the response, and warnings are written to standard error. `parameters.rs`
+//! parses the options.
 
 #![forbid(unsafe_code)]
 
@@ -90,15 +89,14 @@ fn generate(arguments: &[OsString]) -> Result<(), Box<dyn std::error::Error>> {
     let parameter = parameter.to_str().ok_or("the parameters are not UTF-8")?;
     let builder = parameters::builder(if parameter == "-" { "" } else { parameter })?;
     let mut includes: Vec<PathBuf> = Vec::new();
-    for file in files {
-        let above = Path::new(file).parent().filter(|folder| !folder.as_os_str().is_empty());
-        let above = above.map_or_else(|| PathBuf::from("."), Path::to_path_buf);
-        if !includes.contains(&above) {
-            includes.push(above);
+    let folders = files.iter().filter_map(|file| Path::new(file).parent()).chain([Path::new(".")]);
+    for include in folders.map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder }) {
+        if !includes.iter().any(|known| known == include) {
+            includes.push(include.to_path_buf());
         }
     }
-    includes.push(PathBuf::from("."));
-    std::fs::create_dir_all(folder)?;
+    std::fs::create_dir_all(folder)
+        .map_err(|error| format!("cannot create the output folder {}: {error}", Path::new(folder).display()))?;
     // Emit no cargo instructions, because a protoc plugin does not run under cargo.
     Ok(builder.out_dir(folder).emit_rerun_if_changed(false).compile_protos(files, &includes)?)
 }
@@ -120,14 +118,14 @@ fn converse() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Files of a plugin request, including options that prost-types does not know.
+/// The `.proto` files of a plugin request, each still encoded, so that options that prost-types does not know are kept.
 #[derive(Clone, PartialEq, prost::Message)]
 struct RawRequest {
     #[prost(bytes = "vec", repeated, tag = "15")]
     proto_file: Vec<Vec<u8>>,
 }
 
-/// Files of a plugin request, encoded as a `FileDescriptorSet`.
+/// A `FileDescriptorSet` with files that are still encoded.
 #[derive(Clone, PartialEq, prost::Message)]
 struct RawSet {
     #[prost(bytes = "vec", repeated, tag = "1")]

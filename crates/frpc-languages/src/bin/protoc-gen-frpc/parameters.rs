@@ -46,8 +46,8 @@ struct Languages {
 }
 
 impl Languages {
-    /// Sets the target language or an option of TypeScript or Python, as a plugin parameter demands. Returns `false`
-    /// for parameters of neither kind, which configure the builder.
+    /// Sets the target language or an option of TypeScript. Returns `false` for any other parameter, which then
+    /// configures the builder.
     fn set(&mut self, name: &str, value: Option<&str>) -> Result<bool, ParameterError> {
         let typescript = self.typescript.clone();
         match (name, value) {
@@ -92,7 +92,7 @@ const PATH: &str = "=PATH";
 const ATTRIBUTE: &str = "=PATH=ATTRIBUTE";
 
 /// The name of each parameter, the syntax of its value, and its help text.
-const PARAMETERS: [(&str, &str, &str); 34] = [
+const PARAMETERS: [(&str, &str, &str); 35] = [
     ("lang", "=rust|ts|py", "the language of the code; most other options are about Rust"),
     ("ts_numbers", SWITCH, "make integers of 64 bits `number` in TypeScript instead of `bigint`"),
     ("ts_import_extension", "=js|ts|none", "the extension of imported modules in TypeScript; `js` if absent"),
@@ -115,6 +115,7 @@ const PARAMETERS: [(&str, &str, &str); 34] = [
     ("utf8_bytes", PATH, "make string fields `Utf8Bytes` instead of `String`"),
     ("btree_map", PATH, "make map fields `BTreeMap` instead of `HashMap`"),
     ("boxed", PATH, "put message fields into boxes"),
+    ("message_layouts", PATH, "mark stored and published messages with the fingerprint of their layout"),
     ("type_attribute", ATTRIBUTE, "add an attribute to messages, enums and oneofs"),
     ("message_attribute", ATTRIBUTE, "add an attribute to messages"),
     ("enum_attribute", ATTRIBUTE, "add an attribute to enums and oneofs"),
@@ -173,6 +174,7 @@ fn set(builder: Builder, languages: &mut Languages, name: &str, value: Option<&s
         "utf8_bytes" => builder.utf8_bytes(text()?),
         "btree_map" => builder.btree_map(text()?),
         "boxed" => builder.boxed(text()?),
+        "message_layouts" => builder.message_layouts(text()?),
         "disable_comments" => builder.disable_comments(text()?),
         "skip_debug" => builder.skip_debug(text()?),
         "type_attribute" => pair().map(|(path, attribute)| builder.type_attribute(path, attribute))?,
@@ -199,7 +201,7 @@ fn text(value: Option<&str>) -> Result<&str, ParameterError> {
     value.filter(|value| !value.is_empty()).ok_or(ParameterError::Form)
 }
 
-/// Checks that a relative path stays within protoc's output folder.
+/// Returns a relative path, or an error if it leads out of protoc's output folder.
 fn below(name: &str) -> Result<&str, ParameterError> {
     let is_below = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
     let is_plain = !name.contains(['\\', ':']);
