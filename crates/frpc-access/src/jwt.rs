@@ -18,8 +18,8 @@
 //!
 //! A token is accepted if all of the following hold:
 //!
-//! * It is signed by one of the keys, with the algorithm configured for that key. The algorithm in the token is
-//!   ignored.
+//! * It is signed by one of the keys, with the algorithm configured for that key. A token that states another algorithm
+//!   is rejected.
 //! * It is from the issuer, for the audience, and has a subject.
 //! * It is valid at the current time and has an expiry.
 //!

@@ -250,8 +250,8 @@ impl Principal {
     /// When the principal expires, the connection is closed, unless another principal has replaced it. A connection
     /// that uses another protocol stays open, but its calls are rejected.
     ///
-    /// For sign-in methods, on connections that belong to a single user. Every sender on the connection acts as this
-    /// user, so a proxy that multiplexes several users must not sign in.
+    /// Intended for sign-in methods, on connections that belong to a single user. Every sender on the connection acts
+    /// as this user, so a proxy that multiplexes several users must not sign in.
     ///
     /// ```
     /// use frpc::{Request, Response, Status};

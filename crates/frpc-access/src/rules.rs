@@ -114,8 +114,8 @@ impl Access {
     /// Authenticates callers by their TLS certificates: by SPIFFE ID, host names or common name. Requires TLS with
     /// client certificates, see [`ServerTls::mutual`](frpc::tls::ServerTls::mutual).
     ///
-    /// A certificate with an invalid SPIFFE ID or more than one URI is ignored. A connection keeps its principal when
-    /// the certificate expires.
+    /// A certificate is ignored if its SPIFFE ID is invalid, or if it has a SPIFFE ID and further URIs. A connection
+    /// keeps its principal when the certificate expires.
     #[cfg(feature = "tls")]
     pub fn certificates(self) -> Self {
         self.change(|rules| rules.by_certificate = true)
@@ -137,9 +137,9 @@ impl Access {
     /// Authenticates callers by the bearer token in the `authorization` metadata, which takes precedence over the
     /// connection's identity. Calls with an invalid token are rejected, even if the connection is authenticated.
     ///
-    /// A token is verified on its first use and cached until it expires or the keys change. The cache is limited to
-    /// 8 MiB. After 16 invalid tokens from a peer within ten seconds, further tokens of the peer are not verified for
-    /// that period.
+    /// A token is verified on its first use and cached until it expires or the keys change. The cache is limited to 8
+    /// MiB. After 16 invalid tokens on a connection within ten seconds, further tokens that are not cached are rejected
+    /// for the rest of that period.
     pub fn tokens(self, tokens: impl Tokens) -> Self {
         self.change(|rules| rules.tokens = Some(Arc::new(tokens)))
     }

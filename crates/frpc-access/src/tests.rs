@@ -236,13 +236,16 @@ fn only_public_keys_in_set_are_used() {
     encrypting["use"] = "enc".into();
     let secret = json!({"kty": "oct", "kid": "d", "k": base64(&SECRET), "alg": "HS256"});
     let unknown = [json!({"kty": "new", "kid": "e"}), json!({"kty": "EC", "crv": 7, "kid": "f"}), json!("no key")];
-    let known = [key.clone(), without("alg", "b"), encrypting, secret.clone()];
+    // RFC 7517, section 4.3: `key_ops` is an alternative to `use`.
+    let [mut deriving, mut verifying] = ["g", "h"].map(|kid| without("use", kid));
+    (deriving["key_ops"], verifying["key_ops"]) = (json!(["deriveBits"]), json!(["verify"]));
+    let known = [key.clone(), without("alg", "b"), encrypting, secret.clone(), deriving, verifying];
     let keys = [&unknown[..], &known].concat();
     let set = json!({"keys": keys});
-    let keys = Keys::from_jwks(set.to_string()).expect("key set should have two usable keys");
+    let keys = Keys::from_jwks(set.to_string()).expect("key set should have three usable keys");
     let signing = EncodingKey::from_ec_pem(pair.serialize_pem().as_bytes()).expect("private key should be valid");
     let jwt = jwt(keys);
-    for (kid, serves) in [("a", true), ("b", true), ("c", false)] {
+    for (kid, serves) in [("a", true), ("b", true), ("c", false), ("g", false), ("h", true)] {
         let signed = encode(&header(Algorithm::ES256, Some(kid)), &claims(&json!({})), &signing)
             .expect("token should be signed");
         assert_eq!(jwt.verify(&signed).is_ok(), serves, "{kid}");

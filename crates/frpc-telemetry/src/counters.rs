@@ -25,9 +25,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// takes no lock and does not read the clock: each thread has its own counters, which a [snapshot](Self::snapshot)
 /// sums. Method names come from the schema, never from a peer.
 ///
-/// Durations have the resolution of a connection's turns. At a client a duration extends from sending the request to
-/// the turn that received the reply. At a server it extends from the turn that received the request to the end of that
-/// turn, when replies are written, or to the completion of a pending handler.
+/// Durations have the resolution of the iterations of a connection's driver. At a client, a duration extends from
+/// sending the request to the iteration that received the reply. At a server, it extends from the iteration that
+/// received the request to the end of that iteration, when replies are written, or to the completion of a pending
+/// handler.
 ///
 /// ```
 /// use samples::greeter::{GreeterClient, GreeterServer, Name};
@@ -65,7 +66,7 @@ pub struct Counters(Arc<Inner>);
 struct Inner {
     methods: Mutex<Methods>,
     shards: Arc<Shards>,
-    /// Attempts that failed and were retried, by the status code of their failure.
+    /// Number of attempts that failed and were retried, by method and status code.
     retried: Mutex<BTreeMap<Key, u64>>,
     late: AtomicU64,
     unserved: AtomicU64,
@@ -332,7 +333,8 @@ mod tests {
     fn success_revoked_before_read_counts_zero() {
         let counters = Counters::new();
         let row = counters.register(&about(0));
-        // The success was counted in another shard, which the snapshot reads first.
+        // Omit the success itself, because the snapshot may read the thread's shard before the success is counted in
+        // it.
         counters.reclassified(row, Code::Cancelled, 1000);
         let calls = counters.snapshot().calls;
         let counted: Vec<_> = calls.iter().map(|calls| (calls.code, calls.durations.count())).collect();

@@ -1,5 +1,7 @@
-//! Telemetry of [frpc](https://docs.rs/frpc-rs) calls: [`Counters`] in Prometheus's format; with the feature `metrics`
-//! also through the facade `metrics`, and with the feature `otel` traces and metrics for OpenTelemetry.
+//! Telemetry of [frpc](https://docs.rs/frpc-rs) calls.
+//!
+//! [`Counters`] counts calls and exports the counts in the Prometheus text format. The feature `metrics` also records
+//! them through the crate `metrics`, and the feature `otel` exports traces and metrics to OpenTelemetry.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(test)]

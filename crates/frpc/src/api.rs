@@ -19,8 +19,9 @@ pub(crate) mod try_send;
 use crate::{Response, Status};
 use std::pin::Pin;
 
-/// A boxed, `Send` future, as returned by methods of dyn-compatible traits.
+/// A boxed `Send` future. Methods of dyn-compatible traits return it, because they cannot be `async`.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Boxed future of a call's response. Boxed, so that code that wraps calls is compiled only once for all methods.
+/// Boxed future of a call's response. The box erases the type of the future, so code that wraps calls is compiled only
+/// once for all methods.
 pub(crate) type BoxedCall<'a, B> = BoxFuture<'a, Result<Response<B>, Status>>;

@@ -20,10 +20,10 @@
 //! # }
 //! ```
 //!
-//! These clients panic in async code. There, await the call. Do not wait for it with the `block_on` of another executor
-//! than tokio: a task that blocks the only thread of its runtime also stops the connections that the runtime drives, so
-//! neither the reply nor the deadline ends the wait. [`ChannelBuilder::workers`](crate::ChannelBuilder::workers) makes
-//! other threads drive the connection.
+//! These clients panic in async code. Await the calls there instead. Do not block on them with the `block_on` of an
+//! executor other than tokio's: a task that blocks the only thread of its runtime also stops the connections that the
+//! runtime drives, so neither the reply nor the deadline ends the wait. To let other threads drive the connection, set
+//! [`ChannelBuilder::workers`](crate::ChannelBuilder::workers).
 use crate::debug::opaque_debug;
 use crate::polyglot::Message;
 use crate::{Channel, Error, Status, Streaming};
@@ -140,7 +140,7 @@ impl<M: Message> Iterator for Messages<M> {
 /// The background thread that drives the connection of a blocking client.
 struct BackgroundThread {
     runtime: Handle,
-    /// Dropping this sender stops the background thread. Taken on drop.
+    /// Sender whose drop stops the background thread. `None` only during drop.
     running: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }

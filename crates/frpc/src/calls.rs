@@ -1,5 +1,4 @@
-//! The table of in-flight calls of a connection, which matches replies to calls. It performs no I/O, and times are
-//! passed as arguments.
+//! The table of a connection's calls in flight, which matches replies to calls. It performs no I/O.
 //!
 //! # Decisions
 //!
@@ -36,8 +35,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
 /// Maximum number of calls in flight on a connection, including cancelled calls without a reply. The highest of the 16
-/// bits of an id identifies the end that makes the call. The next bit alternates between successive calls in a slot, so
-/// that a duplicate reply is not mistaken for the reply to the next call. The remaining bits are the slot.
+/// bits of an id identifies the side that makes the call. The next bit alternates between successive calls in a slot,
+/// so that a duplicate reply is not mistaken for the reply to the next call. The remaining bits are the slot.
 pub(crate) const CALLS_MAX: usize = 1 << SLOT_BITS;
 const SLOT_BITS: u32 = 14;
 
@@ -66,7 +65,7 @@ pub(crate) struct Calls {
     /// Deadline of the call in each slot, if it has one.
     deadlines: Vec<Option<Instant>>,
     free: Vec<u16>,
-    /// Next packet ids of the slots that were removed when the table shrank; see [`release`](Self::release).
+    /// Next packet id of each slot that [`release`](Self::release) has removed from the table.
     ids: Vec<PacketId>,
     /// Queue of callers waiting for a free slot, because the maximum number of calls is in flight.
     pub(crate) queue: PermitQueue,
@@ -167,7 +166,7 @@ const _: () = assert!(size_of::<Slot>() == 64);
 enum State {
     Free,
     Pending,
-    /// Like `Pending`, and the duration of the call is being measured.
+    /// Like `Pending`, but the duration of the call is being measured.
     Timed,
     /// The reply has been received, but the caller has not taken it yet.
     Replied,
@@ -212,8 +211,9 @@ impl Calls {
         self.begin_in_turn(operation, deadline, caller, &mut PermitPlace::default())
     }
 
-    /// Registers a call in a free slot. Fails if no slot is free, or if the free slots are reserved for callers that
-    /// queued earlier. `caller` is woken when the call ends.
+    /// Registers a call in a free slot and returns its ticket. `place` is the caller's place in the queue for slots.
+    /// Fails if no slot is free, or if the free slots are reserved for callers that queued earlier. `caller` is woken
+    /// when the call ends.
     #[inline]
     pub(crate) fn begin_in_turn(
         &mut self,
@@ -258,7 +258,8 @@ impl Calls {
         *self.now.get_or_insert_with(clock)
     }
 
-    /// Queues a caller for a free slot. Returns a waker that must be dropped after the lock is released.
+    /// Queues a caller for a free slot, or updates its waker if it is queued already. Returns the replaced waker, which
+    /// must be dropped after the lock is released.
     #[must_use]
     pub(crate) fn wait(
         &mut self,
@@ -270,8 +271,8 @@ impl Calls {
         self.queue.enter(place, context)
     }
 
-    /// Grants free slots to queued callers. Returns the callers to wake. If there are any, also returns the connection,
-    /// because its driver must be woken too.
+    /// Grants free slots to queued callers. Returns the callers to wake, and the connection if its driver must be woken
+    /// because of them. If no caller is queued, returns the connection that the table no longer needs.
     #[must_use]
     pub(crate) fn grant_slots(&mut self) -> (Vec<Waker>, Option<Connection>) {
         if self.queue.is_empty() {
@@ -293,8 +294,8 @@ impl Calls {
         self.allowed.unwrap_or(CALLS_MAX)
     }
 
-    /// Configures the table for the end that dials a server.
-    // The limit of early calls applies until the server has announced its own limit.
+    /// Configures the table for the side that dialled. Until the server has announced its limit of concurrent calls,
+    /// the limit is [`EARLY_CALLS_MAX`].
     pub(crate) fn set_dialler(&mut self) {
         self.is_dialler = true;
         self.allowed = Some(EARLY_CALLS_MAX);
@@ -305,8 +306,8 @@ impl Calls {
         Self::slot_of(id) < self.slots.len().max(self.ids.len())
     }
 
-    /// Records the kind of the server once it is known. `calls_max` is the limit of concurrent calls that a native frpc
-    /// server has announced.
+    /// Records the kind of the server once it is known. `calls_max` is the limit of concurrent calls that a native
+    /// server has announced, and `None` for a compat server.
     pub(crate) fn handle_peer_known(&mut self, calls_max: Option<u32>) {
         self.server = if calls_max.is_some() { ServerKind::Native } else { ServerKind::Compat };
         let allowed = calls_max.and_then(|max| usize::try_from(max).ok());
@@ -369,7 +370,7 @@ impl Calls {
         usize::from(id.0) & (CALLS_MAX - 1)
     }
 
-    /// Stores a reply in the slot of its call. Returns the waker of the caller if the packet matches a call.
+    /// Stores a reply in the slot of its call. Returns the caller's waker if the call is waiting for this reply.
     #[inline(always)]
     pub(crate) fn handle_reply(&mut self, packet: Packet) -> Option<Waker> {
         let slot = Self::slot_of(packet.id);
@@ -404,8 +405,8 @@ impl Calls {
         }
     }
 
-    /// Polls the outcome of a call, passing the body of its reply to `read`. The ticket is invalid after any outcome
-    /// other than [`Expired`](CallOutcome::Expired).
+    /// Polls the outcome of a call. If the reply has arrived, passes its body to `read`. Otherwise, stores the waker of
+    /// `context`. An outcome other than [`Expired`](CallOutcome::Expired) frees the slot, and `ticket` is then invalid.
     #[inline(always)]
     pub(crate) fn take_reply<T>(
         &mut self,
@@ -500,9 +501,6 @@ impl Calls {
 
     /// Expires calls that have passed their deadline, adding their callers to `wake`. Returns the time of the next
     /// check. Called at the end of each poll of the driver.
-    ///
-    /// Deadlines are not sorted, because most calls end long before theirs. When the earliest known deadline is
-    /// reached, all calls are examined. If all calls have the same timeout, this happens once per timeout.
     #[inline(always)]
     pub(crate) fn handle_time(&mut self, now: Instant, wake: &mut Vec<Waker>) -> Option<Instant> {
         // Clear the cached time, which is valid only within one poll of the driver.
@@ -556,7 +554,8 @@ impl Calls {
         self.unmatched
     }
 
-    /// Returns whether a call with this packet id and operation number is waiting for its reply.
+    /// Returns whether a packet with this id and operation number may be a reply to a call that is in flight, has
+    /// expired or was cancelled.
     pub(crate) fn is_pending(&self, id: PacketId, operation: Operation) -> bool {
         let entry = self.slots.get(usize::from(id.0) & (CALLS_MAX - 1));
         entry.is_some_and(|entry| {
@@ -570,8 +569,9 @@ impl Calls {
         None
     }
 
-    /// Frees the slot of a call that its caller no longer awaits. Returns whether the packet id stays reserved until
-    /// the server has replied.
+    /// Releases the slot of a call that its caller no longer awaits. If the server has `answered` or the connection has
+    /// ended, frees the slot and returns `false`. Otherwise, the slot and its packet id stay reserved until the server
+    /// replies.
     fn leave(&mut self, slot: usize, answered: bool) -> bool {
         let entry = &mut self.slots[slot];
         // If the connection has ended, free the slot too, because no late reply can arrive.
@@ -592,7 +592,8 @@ impl Slot {
         Self { id, state: State::Free, operation, caller: None, reply: Reply::none() }
     }
 
-    /// Frees this slot with the index `slot`, and advances its packet id, so that late replies are recognized.
+    /// Marks this slot, whose index is `slot`, as free. Flips the alternating bit of its packet id, so that a duplicate
+    /// reply to the ended call is recognized.
     fn vacate(&mut self, slot: usize, free: &mut Vec<u16>) {
         debug_assert!(self.caller.is_none(), "waker should be dropped without the lock");
         self.state = State::Free;
@@ -644,7 +645,7 @@ pub(crate) enum NotSent {
     Full,
     /// The send buffer of the connection is full.
     Blocked,
-    /// It is not known yet whether the server supports the protocol extension, which determines the encoding.
+    /// The server has not shown yet whether it is native or compat, which determines the encoding of the request.
     Unclear,
     /// The connection has closed.
     Over(Status),

@@ -75,7 +75,7 @@ fn index(task: task::Id) -> usize {
 }
 
 /// Enters the runtime that a timer should run on. This is `runtime`, unless it [may be idle](may_be_idle) and the
-/// caller's runtime has timers.
+/// caller's runtime has timers. In that case, returns `None`.
 fn enter(runtime: &Handle) -> Option<EnterGuard<'_>> {
     (!may_be_idle(runtime) || !has_timers()).then(|| runtime.enter())
 }
@@ -94,8 +94,8 @@ pub(crate) fn sleep_until(runtime: &Handle, at: Instant) -> Sleep {
     tokio::time::sleep_until(at.into())
 }
 
-/// Waits until `at` with a [timer](sleep_until) on `runtime`. Returns `false` if the runtime has shut down, for tasks
-/// that may outlive it.
+/// Waits until `at` with a [timer](sleep_until) on `runtime`. Returns `false` if `runtime` shuts down first, which a
+/// task of another runtime may outlive.
 pub(crate) async fn wait_until(runtime: &Handle, at: Instant) -> bool {
     // Unconstrained, so that a task that has used up its cooperative budget still notices its deadline.
     let mut timer = pin!(task::unconstrained(sleep_until(runtime, at)));
@@ -107,14 +107,22 @@ pub(crate) async fn wait_until(runtime: &Handle, at: Instant) -> bool {
     .await
 }
 
-/// Requires `work` to complete before `at`, using a [timer](sleep_until) on `runtime`.
+/// Awaits `work`, or fails if it has not completed at the time `at`. The [timer](sleep_until) runs on `runtime`.
 pub(crate) fn timeout_at<F: Future>(runtime: &Handle, at: Instant, work: F) -> Timeout<F> {
     let _entered = enter(runtime);
     tokio::time::timeout_at(at.into(), work)
 }
 
-/// Requires `work` to complete within `time`, using a [timer](sleep_until) on `runtime`.
+/// Awaits `work`, or fails if it has not completed after `time`. The [timer](sleep_until) runs on `runtime`.
 pub(crate) fn timeout<F: Future>(runtime: &Handle, time: Duration, work: F) -> Timeout<F> {
     let _entered = enter(runtime);
     tokio::time::timeout(time, work)
+}
+
+/// Returns the processor time that the current thread has used. Unlike elapsed time, it does not depend on other
+/// threads and processes.
+#[cfg(all(test, unix))]
+pub(crate) fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.try_into().expect("CPU time should be non-negative")
 }

@@ -2,8 +2,8 @@
 //!
 //! # Decisions
 //!
-//! * **The accepting end uses the upper half of the ids** between native peers, so that both ends can make calls. The
-//!   dialling end never stops reading. Otherwise, two ends with full outboxes could wait for each other.
+//! * **The accepting side uses the upper half of the ids** between native peers, so that both sides can make calls. The
+//!   dialling side never stops reading. Otherwise, two peers with full outboxes could wait for each other.
 //! * **Services have precedence over mounts.** Mounted routers are consulted only for operations without a method, so
 //!   that they add no cost to calls.
 
@@ -50,8 +50,8 @@ use frisbee::{
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Size in bytes of unsent replies at which the dialling end rejects further calls of its peer: 64 times the size at
-/// which the accepting end stops reading. The dialling end must not stop reading instead, because two ends with full
+/// Size in bytes of unsent replies at which the dialling side rejects further calls of its peer: 64 times the size at
+/// which the accepting side stops reading. The dialling side must not stop reading instead, because two peers with full
 /// outboxes would then wait for each other forever.
 const REPLIES_MAX: usize = 64 * 1024 * 1024;
 
@@ -65,7 +65,7 @@ pub(crate) struct Endpoint {
     side: Side,
 }
 
-/// Side of the connections of an endpoint.
+/// The side of its connections that an endpoint handles.
 enum Side {
     /// Accepts connections. The first reverse call on a connection attaches a call table to it.
     Accepting,
@@ -79,7 +79,7 @@ impl Side {
         matches!(self, Self::Accepting)
     }
 
-    /// Returns the call table of a dialling side.
+    /// Returns the call table of the dialling side, or `None` on the accepting side.
     #[inline(always)]
     fn calls(&self) -> Option<&Arc<CallTable>> {
         match self {
@@ -184,7 +184,7 @@ impl Router for Endpoint {
         if mounts.contains(packet.operation) || packet.operation == Operation::STREAM && !has_stream() {
             return mounts.overflow(&session.mounted, packet);
         }
-        // Route replies to calls of this end immediately, even if the outbox is full.
+        // Route replies to calls of the local peer immediately, even if the outbox is full.
         if session.caller.is_native() && is_of_accepting_end(packet.id) {
             OverflowPolicy::Route
         } else {
@@ -241,7 +241,7 @@ impl Router for Endpoint {
 
     fn discarded(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, .. } = packet;
-        // A dialling side discards no bodies.
+        // A discarded reply belongs to a call of the accepting side, because only servers discard bodies.
         let may_be_reply = session.caller.is_native() && self.side.accepts() && is_of_accepting_end(id);
         if may_be_reply && !self.offer.mounts.contains(operation) {
             let is_pending = |calls: &Arc<CallTable>| calls.with(|calls| calls.is_pending(id, operation));
@@ -287,7 +287,7 @@ impl Router for Endpoint {
 
     fn hand_off(&self, session: &mut Session, request: HandOffRequest) -> Routed {
         let operation = request.operation();
-        // Keep the connection open while calls that this accepting end has made are in flight.
+        // Keep the connection open while calls that the accepting side has made are in flight.
         if session.calls().is_some_and(|calls| !calls.is_idle()) {
             request.busy();
             return Routed::Continue;
@@ -338,7 +338,7 @@ impl Router for Endpoint {
         if ended.is_slow {
             session.warn_slow();
         }
-        // At the accepting end, the first reverse call attaches the call table. Check for it if an attachment has
+        // On the accepting side, the first reverse call attaches the call table. Check for it if an attachment has
         // changed.
         if self.side.accepts() && connection.attachments().changes() != session.looked {
             session.calls();
@@ -379,7 +379,8 @@ impl Router for Endpoint {
 }
 
 impl Endpoint {
-    /// Compares the layouts of the peer, and enables the features that it announces.
+    /// Called when the peer's kind becomes known. Compares a client's service layouts with the local ones, and enables
+    /// the features that the peer announces.
     fn handle_peer_known(&self, session: &mut Session, peer: &PeerKind) {
         let hello = peer.hello();
         if let Some(item) = hello.and_then(malformed_item) {
@@ -415,7 +416,7 @@ impl Endpoint {
         }
     }
 
-    /// Handles a stream with a first packet that names no operation. `malformed` is the error if its prefix is
+    /// Handles a stream whose first packet names no operation. `malformed` is the error if the prefix of this packet is
     /// malformed.
     fn open_unnamed(
         &self,
@@ -448,7 +449,7 @@ impl Endpoint {
         Routed::Discarded
     }
 
-    /// Serves a request that a peer sent.
+    /// Runs the method of a request, or rejects the request if its operation number belongs to no unary method.
     #[inline(always)]
     fn serve(
         &self,
@@ -487,7 +488,7 @@ impl Endpoint {
         }
     }
 
-    /// Returns whether this end only makes calls, so that every request is an error of the peer.
+    /// Returns whether the local peer only makes calls, so that every request is an error of the remote peer.
     fn offers_nothing(&self) -> bool {
         !self.side.accepts() && self.offer.table.is_empty()
     }
@@ -499,7 +500,7 @@ impl Endpoint {
         }
     }
 
-    /// Rejects a request with an operation number of no unary method. If the wire layout of its service is still
+    /// Rejects a request whose operation number belongs to no unary method. If the wire layout of its service is still
     /// unknown, holds the request back until the peer describes it.
     #[cold]
     fn refuse_unserved(
@@ -539,7 +540,7 @@ impl Endpoint {
     }
 
     /// Routes a packet from a native frpc peer if its body begins with a prefix. The packet belongs to a call of the
-    /// dialling side: it is a reply if this end dialled, otherwise a request.
+    /// dialling side: it is a reply if the local peer has dialled, and a request otherwise.
     #[cold]
     fn route_prefixed(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
         let Packet { id, operation, body } = packet;
@@ -610,7 +611,7 @@ impl Endpoint {
     }
 }
 
-/// Opens the stream of a streaming call, unless the call was cancelled or is rejected.
+/// Opens the stream of a streaming call, or rejects the call if the access rules do not allow it.
 fn open(
     session: &Session,
     served: &ServedMethod,

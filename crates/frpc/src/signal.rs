@@ -1,4 +1,4 @@
-//! Termination signals.
+//! Waiting for a signal to terminate the process.
 
 use std::future::poll_fn;
 use std::task::Poll;

@@ -73,7 +73,7 @@ pub struct Streaming<M> {
     first: Mutex<Option<Result<Box<M>, Status>>>,
     /// Source of the messages if they do not come from a connection.
     elsewhere: Option<detached::DetachedSource<M>>,
-    /// Reports the end of an observed call to its observers, on a client.
+    /// Observation of the call at a client, which reports the end of the call to its observers.
     pub(crate) observed_call: Option<Box<ObservedCall>>,
     /// Translation of messages from the peer's wire layout, if it differs. Translated messages never take the fast
     /// path.
@@ -229,7 +229,8 @@ impl<M: Message> Streaming<M> {
         }
     }
 
-    /// Fast path: reads a short message that is already buffered by `decode`. Returns `None` if a deadline check is due.
+    /// Fast path: decodes a short message that is already buffered. Returns `None` if there is no such message, or if a
+    /// check of the deadline is due.
     fn read_short<T>(&mut self, decode: impl FnOnce(&mut Decoder<'_>) -> Result<Root<T>, DecodeError>) -> Option<T> {
         let in_a_row = self.in_a_row.checked_sub(1)?;
         let receiver = self.receiver.as_mut()?;
@@ -242,7 +243,7 @@ impl<M: Message> Streaming<M> {
         Some(message)
     }
 
-    /// Like [`poll_message`](Self::poll_message), but also handles control packets such as headers and trailers.
+    /// Polls for the next message outside of the fast path. Also handles control packets such as headers and trailers.
     fn poll_any(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, Status>>> {
         if self.is_late() {
             return self.fail_late();
@@ -436,7 +437,8 @@ enum StreamControl {
     Bad(Status),
 }
 
-/// Decodes a packet of a stream in place, without copying its body.
+/// Decodes a packet of a stream. Returns compressed messages undecoded, and all messages if `is_foreign` is set because
+/// the peer uses another layout.
 fn read<M: Message>(message: StreamMessage<'_>, reading: DecodeOptions, is_foreign: bool) -> Read<M> {
     let is_unread = |body: &[u8]| compressed::is_present(body) || is_foreign && body::is_message(body);
     let root = match message {

@@ -1,7 +1,7 @@
 //! Keys that verify tokens, each for a single algorithm.
 
 use jsonwebtoken::crypto::aws_lc;
-use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyAlgorithm, PublicKeyUse};
+use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyAlgorithm, KeyOperations, PublicKeyUse};
 use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey};
 use serde::Deserialize as _;
 use serde_json::Value;
@@ -115,6 +115,10 @@ impl Keys {
 /// Converts a key of a JWK set to a public key with its algorithm. Returns `None` if the key cannot verify signatures.
 fn public_key(jwk: &Jwk) -> Option<(Algorithm, DecodingKey)> {
     if jwk.common.public_key_use.as_ref().is_some_and(|purpose| *purpose != PublicKeyUse::Signature) {
+        return None;
+    }
+    // RFC 7517, section 4.3: `key_ops` states what the key may be used for, as an alternative to `use`.
+    if jwk.common.key_operations.as_ref().is_some_and(|operations| !operations.contains(&KeyOperations::Verify)) {
         return None;
     }
     let usual = match &jwk.algorithm {

@@ -183,7 +183,7 @@ impl Name {
     }
 }
 
-/// Network address that unauthenticated callers are rate limited by.
+/// Network address by which unauthenticated callers are rate limited.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct CallerAddress {
     network: IpAddr,

@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 /// Metadata key that carries the bearer token.
 const AUTHORIZATION: &str = "authorization";
 
-/// Maximum number of rejected tokens per peer within [`REFUSALS_WITHIN`]. Further tokens of the peer are rejected
-/// without verification for a while. A misconfigured client sends fewer tokens before it stops, and verifying this many
-/// takes less than a millisecond.
+/// Maximum number of rejected tokens on a connection within [`REFUSALS_WITHIN`]. Further tokens are then rejected
+/// without verification, unless they are cached. A misconfigured client sends fewer tokens before it stops, and
+/// verifying this many takes less than a millisecond.
 const REFUSALS_MAX: u32 = 16;
 
-/// Period over which a peer's rejected tokens are counted.
+/// Period over which the rejected tokens of a connection are counted.
 const REFUSALS_WITHIN: Duration = Duration::from_secs(10);
 
 /// A caller with the precomputed results of all access rules, so that each call only looks one up.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-/// Number of histogram buckets. The last one counts all durations of 70 minutes or more.
+/// Number of histogram buckets. The last one counts all durations of about 137 minutes or more.
 pub(crate) const BUCKETS: usize = 272;
 
 /// Number of buckets per doubling of the duration, as a power of two. A bucket is an eighth as wide as its lower bound.
@@ -33,7 +33,7 @@ pub(crate) fn end(bucket: usize) -> u64 {
 /// A histogram of call durations with their exact sum.
 ///
 /// A bucket is at most an eighth as wide as the durations in it, but at least 128 ns wide, so quantiles are at most an
-/// eighth too large. The last bucket counts all durations of 70 minutes or more.
+/// eighth too large. The last bucket counts all durations of about 137 minutes or more.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Histogram {
     /// Number of durations counted in each bucket.
@@ -132,6 +132,8 @@ mod tests {
             assert!(end(at) - nanos <= (nanos / 8).max(128), "{nanos} ns should be near the end of bucket {at}");
         }
         assert_eq!(bucket(u64::MAX), BUCKETS - 1);
+        let in_last = |minutes: u64| bucket(minutes * 60_000_000_000) == BUCKETS - 1;
+        assert!(!in_last(137) && in_last(138), "last bucket should begin as documented");
     }
 
     #[test]

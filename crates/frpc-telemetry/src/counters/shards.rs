@@ -144,12 +144,12 @@ impl Shards {
             }
         });
         if added.is_err() {
-            // The thread is exiting, so return the lease immediately.
+            // The thread is exiting, so release the lease immediately.
             drop(self.leased(key, calls, nanos));
         }
     }
 
-    /// Acquires a lease, counts the calls and returns the lease.
+    /// Acquires a lease and counts the calls in its shard. Dropping the returned value releases the lease.
     #[inline(never)]
     fn leased(self: &Arc<Self>, key: Key, calls: u64, nanos: u64) -> LeasedShard {
         let free = self.free.lock().pop();

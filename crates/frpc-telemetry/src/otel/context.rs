@@ -1,4 +1,4 @@
-//! Conversions between the trace contexts of calls and OpenTelemetry's.
+//! Conversions between the trace contexts of calls and the contexts of OpenTelemetry.
 
 use frpc::observe::TraceContext;
 use opentelemetry::Context;

@@ -14,8 +14,8 @@ const TABLES: usize = 16;
 pub(crate) struct LiveCall {
     /// Span of the call. `None` if the call is not sampled and only its duration is recorded.
     pub(crate) span: Option<BoxedSpan>,
-    /// Spans of the attempts in progress, except the first attempt, which the span of the call covers. There are several
-    /// if an attempt is hedged.
+    /// Spans of the attempts in progress, except the first attempt, which the span of the call covers. There are
+    /// several if an attempt is hedged.
     pub(crate) open: Vec<BoxedSpan>,
     /// Number of all attempts.
     pub(crate) attempts: u32,

@@ -43,8 +43,8 @@ pub struct Telemetry {
     lives: Arc<LiveCalls>,
 }
 
-/// Maximum number of attributes of a span: `rpc.system.name`, `rpc.method`, `rpc.response.status_code`, `error.type`, and
-/// the sizes of request and reply. The span of an attempt has `frpc.attempt` instead of the sizes.
+/// Maximum number of attributes of a span: `rpc.system.name`, `rpc.method`, `rpc.response.status_code`, `error.type`,
+/// and the sizes of request and reply. The span of an attempt has `frpc.attempt` instead of the sizes.
 const ATTRIBUTES_MAX: usize = 6;
 
 /// Histograms of call durations on clients and servers.
@@ -121,8 +121,8 @@ impl Observer for Telemetry {
         {
             *trace = Some(active);
         }
-        // `is_chosen` need not know the side of the call. It follows the decision of a local context. It follows the
-        // decision of a remote context, which a client has sent, only with `trust_peers`.
+        // `is_chosen` treats client and server calls alike: it always follows the decision of a local context, and
+        // follows that of a remote context, which a client has sent, only with `trust_peers`.
         let tracer = self.tracer.as_ref().filter(|_| self.sampling.is_chosen(trace.as_ref()));
         let span = match tracer {
             Some(tracer) => Some(begin(tracer, about, None, trace)),
@@ -134,7 +134,7 @@ impl Observer for Telemetry {
             None => None,
         };
         if span.is_none() && self.durations.is_none() {
-            // `end` and `retry` would have nothing to do, so frpc does not call them.
+            // Prevent frpc from calling `end` and `retry`, which would have nothing to do.
             return Token::NO_END;
         }
         Token(self.lives.enter(LiveCall { span, open: Vec::new(), attempts: 1, started: Instant::now() }))
@@ -207,9 +207,9 @@ fn begin(
     trace: &mut Option<TraceContext>,
 ) -> BoxedSpan {
     let parent = match trace {
-        // The parent is marked as sampled, because this call has been selected: the default sampler of the SDK follows
-        // its parent. Despite its name, this function also accepts local parents. `span_context` states whether the
-        // parent is remote.
+        // Mark the parent as sampled, because the SDK's default sampler follows the parent and this call has been
+        // selected. Despite its name, `with_remote_span_context` also accepts local parents: `span_context` states
+        // whether the parent is remote.
         Some(parent) => Context::new().with_remote_span_context(span_context(parent, true)),
         None => Context::new(),
     };

@@ -133,7 +133,7 @@ async fn recorder_receives_each_call_once() {
     }
 }
 
-/// Regression: figures missing in the first record were never described.
+/// Regression test: metrics that were missing in the first record were never described.
 #[test]
 fn figures_that_appear_later_are_described_once() {
     static LAYOUT: Layout = Layout::new("test.Test", &[10], 1, b"", "");
@@ -154,7 +154,7 @@ fn figures_that_appear_later_are_described_once() {
     assert!(recorded.keys().any(|key| key.contains("retries")), "{recorded:#?}");
 }
 
-/// Regression: the next success was recorded twice.
+/// Regression test: after a recorded success had been reclassified, the next success was recorded twice.
 #[test]
 fn success_revoked_after_record_counts_once() {
     static LAYOUT: Layout = Layout::new("test.Test", &[10], 1, b"", "");

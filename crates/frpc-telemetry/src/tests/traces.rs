@@ -23,7 +23,7 @@ use tokio::net::TcpStream;
 struct Service {
     next: Option<GreeterClient>,
     broker: Option<pubsub::Client>,
-    /// Number of calls received, if the first one must never complete.
+    /// Number of received calls. If it is set, the first call never completes.
     holds: Option<Arc<AtomicU64>>,
 }
 

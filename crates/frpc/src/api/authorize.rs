@@ -9,9 +9,9 @@ use std::time::Instant;
 /// Access rules for incoming calls, set on the builders of [servers](crate::ServerBuilder::access) and
 /// [channels](crate::ChannelBuilder::access). The crate `frpc-access` provides an implementation.
 ///
-/// The rules apply to every incoming call: native calls of each kind and direction, hand-offs, calls over other
-/// protocols, and the packets of mounted routers. The functions run on threads that drive connections and must not
-/// block.
+/// The rules apply to every incoming call: calls of each kind over frpc's own protocol in either direction, hand-off
+/// requests, calls over other protocols, and the packets of mounted routers. The functions run on threads that drive
+/// connections and must not block.
 ///
 /// ```
 /// use frpc::{Admitted, Authorize, Connection, Metadata, PeerRules, Server, Status};
@@ -55,8 +55,8 @@ pub trait Authorize: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Returns the index of the access rule for a method, which is later passed to [`PeerRules::admit`]. Called once
-    /// for each method. Defaults to `None`, which means that the method has no rule.
+    /// Returns the index of the access rule for a method, or `None` (the default) if the method has no rule. Called
+    /// once for each method. [`PeerRules::admit`] later receives the index.
     fn rule(&self, method: &str) -> Option<usize> {
         let _ = method;
         None
@@ -68,14 +68,15 @@ pub trait Authorize: Send + Sync + 'static {
 
 /// The [access rules](Authorize) for the peer of one connection.
 pub trait PeerRules: Send + Sync {
-    /// Returns whether calls of a method without metadata are always allowed on this connection. If so,
-    /// [`admit`](Self::admit) is not called for them. Defaults to `false`.
+    /// Returns whether the peer may always call the methods with this [rule](Authorize::rule) without metadata. If so,
+    /// [`admit`](Self::admit) is not called for calls without metadata. Defaults to `false`.
     fn is_open(&self, rule: Option<usize>) -> bool {
         let _ = rule;
         false
     }
 
-    /// Authorizes a call before its request is decoded.
+    /// Authorizes a call before its request is decoded. `rule` is the index that [`Authorize::rule`] returned for the
+    /// method.
     ///
     /// # Errors
     /// The status to fail the call with, if the peer may not make it.
@@ -85,7 +86,7 @@ pub trait PeerRules: Send + Sync {
     /// to list the methods that a peer may call. Defaults to calling [`admit`](Self::admit).
     ///
     /// # Errors
-    /// Like [`admit`](Self::admit), except for limits.
+    /// Like [`admit`](Self::admit), except that no rate limit applies.
     fn check(&self, rule: Option<usize>, method: &dyn fmt::Display, metadata: &Metadata) -> Result<(), Status> {
         self.admit(rule, method, metadata).map(drop)
     }
@@ -99,14 +100,14 @@ pub trait PeerRules: Send + Sync {
         Ok(())
     }
 
-    /// Authorizes a packet or stream with this operation number for the router mounted on it.
+    /// Authorizes a packet or stream whose operation number belongs to a mounted router.
     ///
     /// # Errors
     /// If the peer may not use the operation.
     fn admit_mounted(&self, operation: u16) -> Result<(), Status>;
 
-    /// Authorizes a stream with a first packet that names no operation. The [fallback](crate::ServerBuilder::fallback)
-    /// router handles such streams.
+    /// Authorizes a stream whose first packet names no operation. The [fallback](crate::ServerBuilder::fallback) router
+    /// handles such streams.
     ///
     /// # Errors
     /// If the peer may not open such streams.

@@ -1,4 +1,4 @@
-//! Status codes.
+//! The status codes of calls, which are those of gRPC.
 
 use std::fmt;
 

@@ -28,7 +28,7 @@ use tokio::time::error::Elapsed;
 /// | `Unsupported` | [`Unimplemented`](crate::Code::Unimplemented) |
 /// | `IsADirectory`, `NotADirectory` | [`FailedPrecondition`](crate::Code::FailedPrecondition) |
 /// | `DirectoryNotEmpty`, `ReadOnlyFilesystem` | [`FailedPrecondition`](crate::Code::FailedPrecondition) |
-/// | those of connections and networks, `ResourceBusy` | [`Unavailable`](crate::Code::Unavailable) |
+/// | connection and network errors, `ResourceBusy` | [`Unavailable`](crate::Code::Unavailable) |
 /// | others | [`Unknown`](crate::Code::Unknown) |
 ///
 /// An error that wraps a status, such as `io::Error::other(status)`, is converted back to that status.
@@ -94,7 +94,7 @@ impl From<frisbee::Error> for Status {
             frisbee::Error::Tls { .. } => Self::unavailable(error.to_string()),
             _ => io::Error::from(error).into(),
         };
-        // Without a connection, no call was sent.
+        // Mark the call as not run, because it cannot have been sent without a connection.
         status.not_run()
     }
 }
@@ -193,7 +193,8 @@ statuses! {
     /// Converts an invalid topic to [`InvalidArgument`](crate::Code::InvalidArgument), and a request that the broker
     /// rejects to [`FailedPrecondition`](crate::Code::FailedPrecondition). A full queue becomes
     /// [`ResourceExhausted`](crate::Code::ResourceExhausted). A closed connection and a broker that does not respond
-    /// become [`Unavailable`](crate::Code::Unavailable).
+    /// become [`Unavailable`](crate::Code::Unavailable), and messages that may be lost become
+    /// [`DataLoss`](crate::Code::DataLoss).
     #[cfg(feature = "pubsub")]
     PubSubError, wrapped in PubSubError::Send {
         PubSubError::Topic(_) => invalid_argument,
@@ -201,6 +202,7 @@ statuses! {
         PubSubError::Encoding(_) => internal,
         PubSubError::TooMany => resource_exhausted,
         PubSubError::NoAnswer => unavailable,
+        PubSubError::Unconfirmed => data_loss,
         _ => unknown,
     }
 

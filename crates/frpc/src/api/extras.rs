@@ -27,7 +27,7 @@ impl PartialEq for Extras {
 }
 
 impl Extras {
-    /// Returns the metadata. The extensions are local and are never sent.
+    /// Returns the metadata, which is the only part that is sent to the peer.
     pub(crate) fn sent(extras: Option<&Self>) -> Option<&Metadata> {
         extras.map(|extras| &extras.metadata)
     }
@@ -67,8 +67,8 @@ impl Extras {
     }
 }
 
-/// Metadata and extensions of a message, allocated only if there are any. A separate type with its own `Drop`, because
-/// with a plain `Option`, the compiler emits drop code wherever a message is moved.
+/// Metadata and extensions of a message, allocated only if there are any. This type has its own `Drop` implementation,
+/// because for a plain `Option`, the compiler emits drop code wherever a message is moved.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(test, derive(PartialEq))]
 pub(crate) struct OptionalExtras(Option<Box<Extras>>);

@@ -1,5 +1,5 @@
-//! Unimplemented traits that bound some methods. If a method is called by mistake, the compiler error states the
-//! remedy.
+//! Traits that no type implements. They bound methods that must not be called, so that the compiler error of a
+//! mistaken call states the remedy.
 
 /// Address of a server that has not been bound. No type implements this trait.
 #[diagnostic::on_unimplemented(

@@ -14,8 +14,9 @@ const KEY_MAX: usize = 256;
 /// peer could send 64 KiB of tiny entries and cause 100 ms of comparisons.
 pub(crate) const ENTRIES_MAX: usize = 256;
 
-/// Maximum total size of all metadata entries in bytes, including an overhead of eight bytes per entry. Peers accept
-/// prefixes of up to 64 KiB, so this limit leaves space for the other items of a prefix.
+/// Maximum total size of all metadata entries in bytes, including an overhead of eight bytes per entry. Metadata is
+/// part of a call's prefix, which peers accept up to 64 KiB. The remaining 4 KiB are reserved for other items of the
+/// prefix.
 const BYTES_MAX: usize = 60 * 1024;
 
 /// Encoding overhead of a metadata entry in bytes.
@@ -183,7 +184,8 @@ impl Metadata {
 
     #[inline(always)]
     fn enter(&mut self, key: &[u8], value: &[u8], replaces: bool) -> Result<(), MetadataError> {
-        // Check the value first. If it is printable, as most values are, the suffix of the key does not matter.
+        // Check the value first. If it is printable, as most values are, it is valid with or without the suffix `-bin`
+        // of the key.
         if !is_key(key) || !(is_printable(value) || is_binary(key)) {
             return Err(refused(key));
         }
@@ -196,9 +198,13 @@ impl Metadata {
 
     fn enter_slow(&mut self, key: &[u8], value: &[u8], replaces: bool) -> Result<(), MetadataError> {
         let (mut count, mut length) = (self.len(), self.0.content_len());
-        for replaced in self.0.iter().filter(|entry| replaces && entry.key == key) {
-            count -= 1;
-            length -= replaced.key.len() + replaced.value.len();
+        // Scan the entries only to replace some. If each append scanned them, parsing metadata would take quadratic
+        // time.
+        if replaces {
+            for replaced in self.0.iter().filter(|entry| entry.key == key) {
+                count -= 1;
+                length -= replaced.key.len() + replaced.value.len();
+            }
         }
         if count >= ENTRIES_MAX {
             return Err(MetadataError::TooMany);
@@ -214,7 +220,7 @@ impl Metadata {
     }
 }
 
-/// Returns the error for an invalid metadata key or text value.
+/// Returns the error for an entry with an invalid key or, if the key is valid, an invalid text value.
 fn refused(key: &[u8]) -> MetadataError {
     if is_any_key(key) { MetadataError::Text(shown(key)) } else { MetadataError::Key(shown(key)) }
 }
@@ -285,7 +291,7 @@ fn is_zero(bytes: [u8; LANES]) -> bool {
     u128::from_ne_bytes(bytes) == 0
 }
 
-/// Returns a key as bytes. Fails unless it is the key of a binary or a text value, as required.
+/// Returns a key as bytes. Fails if `is_of_binary` does not match whether the key ends in `-bin`.
 fn key_of(key: &str, is_of_binary: bool) -> Result<&[u8], MetadataError> {
     if is_binary(key.as_bytes()) == is_of_binary {
         Ok(key.as_bytes())
@@ -467,6 +473,25 @@ mod tests {
             }
         }
         assert!(!is_key(b"") && is_key(&[b'k'; KEY_MAX]) && !is_key(&[b'k'; KEY_MAX + 1]));
+    }
+
+    /// Regression test: each appended entry examined all earlier ones.
+    #[cfg(unix)]
+    #[test]
+    fn appending_takes_linear_time() {
+        use crate::clock::cpu_time;
+        let time = |count: usize| {
+            let run = || {
+                let mut metadata = Metadata::new();
+                let start = cpu_time();
+                (0..count).for_each(|_| metadata.append("k", "v").expect("metadata entry should be valid"));
+                cpu_time() - start
+            };
+            (0..50).map(|_| run()).min().expect("at least one round should run")
+        };
+        let (few, all) = (time(16), time(ENTRIES_MAX));
+        // Linear time is 16 times as long, and quadratic time 256 times.
+        assert!(all < few * 64, "{few:?} for 16 entries, {all:?} for {ENTRIES_MAX}");
     }
 
     #[test]

@@ -24,9 +24,9 @@ pub(crate) use chain::{Chain, PooledCall, through};
 /// Code that runs around calls of all kinds, for example to log, count or reject them, or to add metadata.
 ///
 /// Middleware runs [around the services of a server](crate::ServerBuilder::middleware) or [around the calls of a
-/// client](crate::Channel::with_middleware). The middleware added first is the outermost. Support for middleware costs
-/// a call without it a single branch. One middleware costs about 500 instructions at a server and 1100 at a client.
-/// Later calls reuse the memory of a call's middleware.
+/// client](crate::Channel::with_middleware). The middleware added first is the outermost. A call without middleware
+/// pays a single branch for this feature. One middleware costs about 500 instructions at a server and 1100 at a client.
+/// Calls reuse the memory that earlier calls have allocated for their middleware.
 ///
 /// Middleware has access to the method, the metadata and the names of the message types, but not to the messages. For a
 /// streaming call, middleware of a server completes when the handler has returned, and middleware of a client completes
@@ -55,7 +55,7 @@ pub(crate) use chain::{Chain, PooledCall, through};
 ///     }
 /// }
 ///
-/// /// In a handler.
+/// /// Called by a handler.
 /// fn welcome<T>(request: &Request<T>) -> Option<String> {
 ///     request.extensions().get::<Guest>().map(|guest| format!("Welcome, {}", guest.0))
 /// }
@@ -138,7 +138,8 @@ where
 /// ```
 #[derive(Debug)]
 pub struct Call {
-    /// Boxed, because calls are moved through each middleware. Later calls reuse the allocation.
+    /// Properties of the call. Boxed, because calls are moved through each middleware. Later calls reuse the
+    /// allocation.
     parts: Box<Parts>,
 }
 
@@ -290,8 +291,9 @@ impl Call {
         self.parts.timeout
     }
 
-    /// Sets the timeout of the inner call, which starts once all middleware has run. Only has an effect on a client.
-    /// Does not extend the total timeout; see [`Request::set_timeout`](crate::Request::set_timeout).
+    /// Sets the timeout of the call inside all middleware. It starts when the last middleware calls [`Next::run`]. Only
+    /// has an effect on a client. Does not extend the total timeout; see
+    /// [`Request::set_timeout`](crate::Request::set_timeout).
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.parts.timeout = Some(timeout);
     }

@@ -40,7 +40,7 @@ pub struct Request<T> {
     extras: OptionalExtras,
 }
 
-/// Source of a request. By default, a call within this program.
+/// Origin of a request: the connection that it was received on. Empty for a request created by this program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Origin {
     /// Connection that the request was received on. It may use a protocol other than frpc's.
@@ -109,8 +109,8 @@ impl<T> Request<T> {
         Request { message: map(self.message), timeout: self.timeout, origin: self.origin, extras: self.extras }
     }
 
-    /// Sets the timeout of the call, replacing the default of the channel. It includes the time spent in the client's
-    /// [middleware](crate::Channel::with_middleware).
+    /// Sets the timeout of the call, replacing the default of the channel. The timeout includes the time spent in the
+    /// client's [middleware](crate::Channel::with_middleware).
     ///
     /// The client enforces the timeout even if the server does not: the call fails with
     /// [`DeadlineExceeded`](crate::Code::DeadlineExceeded). A native server receives the timeout, cancels the handler
@@ -130,7 +130,8 @@ impl<T> Request<T> {
         self.origin.transport.as_ref()?.peer_addr()
     }
 
-    /// Returns the network of the caller, for limits in a handler; see [`Connection::caller_network`].
+    /// Returns the network of the caller, such as its IPv4 address or IPv6 /64 network, for limits in a handler; see
+    /// [`Connection::caller_network`].
     pub fn caller_network(&self) -> Option<IpAddr> {
         self.origin.transport.as_ref()?.caller_network()
     }
@@ -198,9 +199,9 @@ impl<T: fmt::Debug> fmt::Debug for Request<T> {
     }
 }
 
-/// Request extension for a call on behalf of a remote caller, with the caller's address if known. Such a call fails
-/// instead of waiting if the server accepts no further streams, and a single caller cannot use all streams of the
-/// server.
+/// Extension of a request to a gRPC server that is made on behalf of a remote caller. Contains the caller's address, if
+/// known. If the server accepts no further streams, such a call fails instead of waiting. A single caller cannot use
+/// all streams of the server.
 ///
 /// ```
 /// let mut request = frpc::Request::new(());

@@ -31,6 +31,8 @@ struct StatusInner {
     not_run: bool,
     /// Whether a handler has [rejected](Status::rejected) its call.
     is_rejection: bool,
+    /// Whether this end rejected the call because the memory of its caller is used up at present.
+    is_overload: bool,
     message: Box<str>,
     details: Bytes,
     metadata: Metadata,
@@ -44,6 +46,7 @@ impl Status {
             code,
             not_run: false,
             is_rejection: false,
+            is_overload: false,
             message,
             details: Bytes::new(),
             metadata: Metadata::default(),
@@ -117,7 +120,7 @@ impl Status {
     }
 
     /// Declares that the handler has had no effect, so that the call counts as [not run](Self::may_have_run). A native
-    /// caller may then retry the call. For handlers that forward calls.
+    /// caller may then retry the call. Useful for handlers that forward calls.
     ///
     /// ```
     /// let status = frpc::Status::unavailable("the queue is full").rejected();
@@ -133,13 +136,24 @@ impl Status {
         self.0.is_rejection
     }
 
+    /// Marks the status of a call that was rejected because the memory of its caller is used up at present.
+    pub(crate) fn overload(mut self) -> Self {
+        self.0.is_overload = true;
+        self
+    }
+
+    /// Returns whether the status was marked by [`overload`](Self::overload).
+    pub(crate) fn is_overload(&self) -> bool {
+        self.0.is_overload
+    }
+
     /// Marks the call as not run, because it was not sent or was rejected. Such a call may be retried.
     pub(crate) fn not_run(mut self) -> Self {
         self.0.not_run = true;
         self
     }
 
-    /// Marks the call as possibly run, because this was not its first attempt.
+    /// Marks the call as possibly run, for example because an earlier attempt of it may have run.
     pub(crate) fn may_run(mut self) -> Self {
         self.0.not_run = false;
         self

@@ -165,7 +165,7 @@ impl<T> MessageSender<T> {
     /// Waits until the receiver is dropped because the peer no longer reads or the call has ended.
     ///
     /// # Cancel safety
-    /// Safe; it may be called any number of times.
+    /// Safe. If the future is dropped, the method can be called again.
     pub async fn closed(&self) {
         self.0.closed().await;
     }

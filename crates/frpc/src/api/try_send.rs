@@ -46,7 +46,7 @@ impl<T> fmt::Display for TrySendError<T> {
 
 impl<T: fmt::Debug> std::error::Error for TrySendError<T> {}
 
-/// Converts to the status of the failure and discards the unsent item.
+/// Converts the error to the status of the failure, and discards the unsent item.
 impl<T> From<TrySendError<T>> for Status {
     fn from(error: TrySendError<T>) -> Self {
         match error {

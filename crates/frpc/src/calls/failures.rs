@@ -9,8 +9,8 @@ pub(crate) fn closed_status(reason: &CloseReason) -> Status {
     Status::unavailable(format!("the connection was lost and the call may have run: {reason}"))
 }
 
-/// Returns the status of a call if its connection closed before it was known whether the server supports the protocol
-/// extension. If the server uses another protocol, it cannot have run the call.
+/// Returns the status of a call if its connection closed before the server showed whether it is native or compat. If
+/// the server uses another protocol, it cannot have run the call.
 pub(crate) fn closed_early_status(reason: &CloseReason) -> Status {
     match reason.kind() {
         CloseKind::BadMagic | CloseKind::SpeaksTls => unreachable(&reason.to_string()),

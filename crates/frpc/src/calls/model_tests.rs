@@ -1,4 +1,5 @@
-//! Explores the interleavings of callers and the connection's task, within the checker's bounds.
+//! Model tests of the call table: loom runs the callers and the connection's task in all interleavings within its
+//! bounds.
 
 use super::*;
 use loom::future::block_on;
@@ -121,7 +122,7 @@ enum Sent {
 fn cancel_precedes_later_call_with_id() {
     loom::model(|| {
         let (table, mailbox) = (ours(), Arc::new(Mutex::new(Vec::new())));
-        // Performs the same steps as `Attempt::begin`.
+        // Locks and changes the mailbox and the table in the same order as `PendingCall::send`.
         let begin = |table: &Table, mailbox: &Mutex<Vec<Sent>>| {
             let mut mailbox = mailbox.lock().expect("mailbox lock should not be poisoned");
             let ticket =
@@ -130,7 +131,7 @@ fn cancel_precedes_later_call_with_id() {
             ticket
         };
         let ticket = begin(&table, &mailbox);
-        // Performs the same steps as `Call::give_up`.
+        // Locks and changes the mailbox and the table in the same order as `Link::abandon`.
         let caller = thread::spawn({
             let (table, mailbox) = (table.clone(), mailbox.clone());
             move || {

@@ -244,8 +244,8 @@ impl Calls {
         }
     }
 
-    /// Stores the record of a call if its method or send time differs from the previous one, or its slot has no record
-    /// yet.
+    /// Stores the record of a call whose method or send time differs from that of the previous call, or whose slot has
+    /// no record yet.
     #[cold]
     fn observe_first(&mut self, slot: usize, method: &'static Method, token: Token, trace: Option<&TraceContext>) {
         let now = self.now(clock::now);
@@ -264,7 +264,8 @@ impl Calls {
     }
 
     /// Completes calls with the replies of a driver poll that began at `now`, adding their callers to `wake`.
-    /// Successful calls are counted together, because most of them were sent at the same time.
+    /// Successful calls are counted together, because most of them were sent at the same time. Returns the number of
+    /// late replies, which the caller must report after releasing the lock.
     pub(crate) fn handle_replies(
         &mut self,
         replies: &mut Vec<Packet>,
@@ -274,7 +275,7 @@ impl Calls {
         self.begin_batch(now);
         for packet in replies.drain(..) {
             let slot = Self::slot_of(packet.id);
-            // The body has neither a prefix nor compression, but may turn out to be malformed.
+            // The body is an uncompressed message without a prefix. Whether it can be decoded is not known yet.
             let is_message = packet.body.first() == Some(&Kind::U8.byte());
             let Some(caller) = self.handle_reply(packet) else { continue };
             wake.push(caller);
@@ -296,8 +297,8 @@ impl Calls {
         self.observed.is_some()
     }
 
-    /// Counts a call as successful, because its reply arrived in the current driver poll. If the end of the call must
-    /// be reported to an observer, returns the token of the observer and the length of the request.
+    /// Counts a call as successful, unless it has been counted already. Its reply arrived in the current driver poll.
+    /// If an observer must be notified of the end of the call, returns the call's token and the length of its request.
     pub(crate) fn observe_ok(&mut self, ticket: CallTicket) -> Option<(Token, u64)> {
         let observed = self.observed.as_mut()?;
         let slot = usize::from(ticket.slot);
@@ -309,7 +310,8 @@ impl Calls {
         Some((tracked.token, tracked.sizes.request))
     }
 
-    /// Returns the observation record of a call that has ended in the current driver poll.
+    /// Takes the observation record of a call that has ended in the current driver poll, so that it is not counted
+    /// again.
     pub(crate) fn over(&mut self, ticket: CallTicket) -> Option<EndedCall> {
         let observed = self.observed.as_mut()?;
         let slot = usize::from(ticket.slot);
@@ -325,12 +327,12 @@ impl Calls {
         Some(EndedCall { started, nanos, is_counted, tracked })
     }
 
-    /// Returns the observation record of a call that has ended with this outcome.
+    /// Takes the observation record of a call that has ended with this outcome. A call without a reply ends now.
     pub(crate) fn over_as(&mut self, ended: &CallOutcome<()>, ticket: CallTicket) -> Option<EndedCall> {
         if matches!(ended, CallOutcome::Reply(())) { self.over(ticket) } else { self.over_now(ticket) }
     }
 
-    /// Returns the observation record of a call that its caller is cancelling.
+    /// Takes the observation record of a call that ends now, without a reply.
     pub(crate) fn over_now(&mut self, ticket: CallTicket) -> Option<EndedCall> {
         self.begin_batch(clock::now());
         self.over(ticket)

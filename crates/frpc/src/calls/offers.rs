@@ -1,4 +1,4 @@
-//! Services that this end calls on a connection, and their announcement to the peer.
+//! Services that the local peer calls on a connection, and their announcement to the remote peer.
 
 use crate::Status;
 use crate::calls::NotSent;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Services called on a connection, and the wire layout of each. Checked before each call.
 #[derive(Default, Debug)]
 pub(crate) struct CalledServices {
-    /// Layout of the most recently called service that needs no translation at this end. Checked first.
+    /// Layout of the most recently called service that needs no translation by the local peer. Checked first.
     last: Option<&'static Layout>,
     /// Services that can be called in the local wire layout, because the peer uses the same layout or translates
     /// messages.
@@ -19,7 +19,7 @@ pub(crate) struct CalledServices {
     peer: PeerKind,
     /// Services that were announced to the peer in the local HELLO.
     named: Arc<[&'static Layout]>,
-    /// Wire layouts of services on compat servers, where they differ from the local layouts.
+    /// Configured wire layouts of services on compat servers, which may equal the local layouts.
     compat: Arc<[&'static Layout]>,
 }
 
@@ -50,7 +50,7 @@ impl CalledServices {
         self.named.iter().chain(&self.known).copied().collect()
     }
 
-    /// Returns whether the last check found this service to be callable.
+    /// Returns whether the previous check found this service callable in the local layout.
     pub(crate) fn is_last(&self, layout: &'static Layout) -> bool {
         self.last.is_some_and(|last| std::ptr::eq(last, layout))
     }
@@ -59,8 +59,9 @@ impl CalledServices {
     /// peer, unless the local HELLO has already named the service.
     ///
     /// # Errors
-    /// If another service uses one of the operation numbers, or if the kind of the peer is unknown, unless the local
-    /// HELLO has named the service and compat servers use the local layout.
+    /// [`NotSent::Failed`] if a service that was announced or called before uses one of the operation numbers.
+    /// [`NotSent::Unclear`] if the kind of the peer is unknown, unless the local HELLO has named the service and compat
+    /// servers use the local layout.
     pub(crate) fn check(
         &mut self,
         layout: &'static Layout,

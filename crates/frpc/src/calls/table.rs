@@ -2,7 +2,7 @@
 //!
 //! # Decisions
 //!
-//! An id consists of the slot index, a bit that alternates between calls in the slot, and a bit for the end that makes
+//! An id consists of the slot index, a bit that alternates between calls in the slot, and a bit for the side that makes
 //! the call. The alternating bit prevents a duplicate reply from being mistaken for the reply to the next call. The id
 //! of a cancelled call stays reserved until the peer has replied. Small replies are copied into the slot, because a
 //! shared reply would prevent the reuse of the read buffer.
@@ -32,7 +32,7 @@ pub(crate) struct CallTable {
     /// Set when the connection stops accepting calls. The queue for slots cannot be used to wait for this, because it
     /// wakes only one caller per free slot.
     retired: SetOnce<()>,
-    /// Whether the peer has sent a packet, which shows that it is alive and whether it supports the protocol extension.
+    /// Whether the peer has sent its first packet, and is thus known to be alive and to be native or compat.
     shown: AtomicBool,
     /// Whether the server has answered at least one call.
     answered: AtomicBool,
@@ -42,7 +42,7 @@ pub(crate) struct CallTable {
     owner: OnceLock<Weak<dyn ReleaseLink>>,
 }
 
-/// Owner of a link, which must drop it once the connection accepts no new calls.
+/// Object that holds the link to a connection, and must drop it once the connection accepts no new calls.
 pub(crate) trait ReleaseLink: Send + Sync {
     /// Drops the link if it belongs to the connection of this call table.
     fn release_link(&self, calls: &CallTable);
@@ -123,7 +123,7 @@ impl CallTable {
         self.shown.load(Ordering::Relaxed)
     }
 
-    /// Records the kind of the client on the accepting side of a connection.
+    /// Records the kind of the client that dialled this connection.
     pub(crate) fn handle_client_known(&self, client: &PeerKind) {
         let hello = client.hello().filter(|_| takes_calls(client));
         self.with(|calls| {
@@ -169,7 +169,7 @@ impl CallTable {
         }
     }
 
-    /// Blocks new calls until the guard is dropped. Returns `None` if calls are in flight; see [`Calls::pause`].
+    /// Blocks new calls until the guard is dropped. Returns `None` if calls are in flight, including cancelled ones.
     pub(crate) fn pause(self: &Arc<Self>) -> Option<PauseGuard> {
         self.calls.lock().pause().then(|| PauseGuard(self.clone()))
     }
@@ -222,7 +222,7 @@ impl CallTable {
         .await;
     }
 
-    /// Fails all calls with `status` because the connection has closed; see [`Calls::end`].
+    /// Fails all current and future calls with `status`, because the connection has closed. Wakes their callers.
     pub(crate) fn end(&self, status: Status) {
         // Retire first, so that woken callers that retry choose another connection.
         self.retire();

@@ -9,8 +9,7 @@ use crate::clock;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// If a measured call takes at least this long, the next call is measured too. Shorter calls are measured rarely,
-/// because a measurement costs as much as choosing a connection and provides little information.
+/// Minimum duration of a measured call for the next call to be measured too.
 const QUICK: Duration = Duration::from_millis(1);
 
 /// Measurement of call durations on a connection, one call at a time. Used to choose among servers.
@@ -24,10 +23,11 @@ pub(super) struct Timing {
 #[derive(Clone, Copy, Debug)]
 struct TimedCall {
     started: Instant,
-    /// Outcome of the measured call. Set until the end of the driver poll in which it ended.
+    /// Outcome of the measured call. Set from its end until the driver reports it, at the end of its current or next
+    /// poll.
     end: Option<MeasuredEnd>,
-    /// Value of `next_deadline` to restore after the measurement. `None` if another call may start before that, which
-    /// would make the value outdated; see [`Calls::end_timed`].
+    /// Value of `next_deadline` to restore after the measurement. `None` if another call may start before that, because
+    /// the value may then be later than the deadline of that call.
     next: Option<Option<Instant>>,
 }
 
@@ -56,8 +56,8 @@ impl Calls {
         }
     }
 
-    /// Starts measuring the duration of a gRPC call, which has no slot in the table. Returns `false` if it is not
-    /// measured.
+    /// Starts measuring the duration of a gRPC call, which has no slot in the table, if the next call is to be
+    /// measured. Returns whether the measurement has started.
     #[cfg(feature = "grpc")]
     pub(crate) fn time_grpc(&mut self, started: Instant) -> bool {
         let is_timed = std::mem::take(&mut self.times_next);
@@ -67,7 +67,8 @@ impl Calls {
         is_timed
     }
 
-    /// Reports the duration of a gRPC call that ended at `now`, or discards the measurement.
+    /// Reports the duration of a gRPC call that ended at `now` with the outcome `end`. Discards the measurement if
+    /// `end` is `None`.
     #[cfg(feature = "grpc")]
     pub(crate) fn measure_grpc(&mut self, end: Option<MeasuredEnd>, now: Instant) {
         match end {
@@ -95,8 +96,8 @@ impl Calls {
         self.next_deadline = Some(timed.started);
     }
 
-    /// Reports the duration of the measured call if it has ended in the current driver poll. Returns whether deadlines
-    /// must be checked.
+    /// Reports the duration of the measured call if it has ended in the current driver poll. Returns `false` if the
+    /// driver need not search for expired calls.
     pub(super) fn measure_timed(&mut self, now: Instant) -> bool {
         let Some(timing) = &mut self.timing else { return true };
         let Some(TimedCall { started, end: Some(end), next }) = timing.timed else { return true };

@@ -23,7 +23,7 @@ use std::time::Instant;
 pub(crate) struct Failure {
     pub(crate) status: Status,
     pub(crate) sent: SentState,
-    /// Observation of the call, set if another attempt may follow.
+    /// Start of the observed call, which the next attempt continues. Set if another attempt may follow.
     pub(crate) observed: Option<CallStart>,
 }
 
@@ -116,7 +116,7 @@ pub(crate) struct InFlight<B> {
 struct SentCall {
     link: Arc<Link>,
     method: &'static Method,
-    /// Ticket of the call in the call table. `None` once the reply has been taken.
+    /// Ticket of the call in the call table. `None` once the call has ended.
     ticket: Option<CallTicket>,
     /// Whether the call table reports the end of the call to an observer.
     is_observed: bool,
@@ -135,7 +135,8 @@ struct RareEnding {
 }
 
 impl RareEnding {
-    /// Creates the outcome of a call. `length` is the reply length of an observed call.
+    /// Creates the outcome of a call. `length` is the length of the reply if the call is observed, and `None`
+    /// otherwise.
     #[cold]
     fn new(
         calls: &mut Calls,
@@ -178,8 +179,8 @@ impl SentCall {
         }
     }
 
-    /// Returns whether a call that a load-balanced server rejected may be sent to another server, which requires an
-    /// idempotent method.
+    /// Returns the progress of a call that the server answered with `code`: `Refused` if another server of a
+    /// load-balanced channel may run it, which requires an idempotent method, and `Answered` otherwise.
     fn refused(&self, code: Code, until: Option<Instant>) -> SentState {
         match code {
             Code::Unavailable if self.method.idempotent && self.link.calls.is_of_fleet() => {
@@ -189,7 +190,8 @@ impl SentCall {
         }
     }
 
-    /// Creates the failure of a call. `answered` is the status in the server's reply, if it replied.
+    /// Creates the failure of an attempt. `answered` is the status in the server's reply, if it replied. Cancels an
+    /// expired call, and reports the end of an observed call if no other attempt may follow.
     fn fail(&self, ending: RareEnding, answered: Option<Status>) -> Box<Failure> {
         let RareEnding { ticket, ended, until, over, .. } = ending;
         let (status, sent) = match (answered, ended) {
@@ -244,7 +246,7 @@ impl<B> InFlight<B> {
 }
 
 impl<B: Message> InFlight<B> {
-    /// Returns the result of a call that failed, or decodes its reply if that was not done in place.
+    /// Returns the result of a call that failed, or whose reply was not decoded under the lock of the call table.
     #[cold]
     fn finish(&self, ending: RareEnding) -> Result<Response<B>, Box<Failure>> {
         let call = &self.call;

@@ -177,8 +177,8 @@ impl ChannelBuilder {
         self
     }
 
-    /// Sets the default timeout of calls. It is also sent to the server as their deadline. If this method is not called,
-    /// calls time out at the client after 30 s, and the server receives no deadline.
+    /// Sets the default timeout of calls, which the client also sends to the server as their deadline. If this method
+    /// is not called, calls time out at the client after 30 s, and the server receives no deadline.
     ///
     /// For streaming calls, the timeout limits two waits separately: until the first message can be sent, and for a
     /// single reply after the last message. The stream itself has no time limit, unless the request has a timeout.
@@ -280,7 +280,10 @@ impl ChannelBuilder {
 
     /// Sets the time before a call without a reply is hedged: it is also sent to a second server, the first reply is
     /// used, and the other attempt is cancelled. Applies only to unary calls of methods that the schema declares
-    /// idempotent (`idempotency_level`), because both servers may run the call. Disabled by default.
+    /// idempotent (`idempotency_level`), because both servers may run the call. If a server rejects its attempt
+    /// [without running it](crate::Status::may_have_run) as [`Unavailable`](crate::Code::Unavailable) or
+    /// [`ResourceExhausted`](crate::Code::ResourceExhausted), the reply of the other server is used. Disabled by
+    /// default.
     ///
     /// At most 2 % of these calls are hedged. Each hedge also takes one retry from the budget described at
     /// [`attempts_max`](Self::attempts_max), which limits the additional load on overloaded servers. The 99th
@@ -303,8 +306,8 @@ impl ChannelBuilder {
     }
 
     /// Sets the HTTP/2 keepalive of connections to gRPC servers. If the server sends nothing for `interval` after a
-    /// call was sent, the client sends a PING. If nothing is received within `timeout` after the PING, the client closes
-    /// the connection and its calls fail. Defaults to 310 s and 20 s.
+    /// call was sent, the client sends a PING. If it receives nothing within `timeout` after the PING, it closes the
+    /// connection, whose calls fail. Defaults to 310 s and 20 s.
     ///
     /// Many gRPC servers close a connection when they receive more than one PING on it in five minutes. Set a shorter
     /// interval only for servers that are known to allow it.
@@ -530,7 +533,8 @@ impl ChannelBuilder {
         Ok((self.channel(links.clone(), &offer), links))
     }
 
-    /// Builds the set of services that this client serves on its connections.
+    /// Validates the timeouts, logs the settings if this is enabled, and builds the services that this client offers on
+    /// its connections.
     pub(crate) fn offer(&mut self) -> Result<Arc<ServiceOffer>, Error> {
         self.check().map_err(frisbee::Error::from)?;
         self.log_settings.iter().for_each(|log| log(self));

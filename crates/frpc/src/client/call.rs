@@ -56,7 +56,7 @@ pub struct PendingCall<'a> {
     pub(crate) extras: Option<&'a Extras>,
     /// Trace context that is sent with the request, if there is one.
     pub(crate) trace: Option<&'a TraceContext>,
-    /// Token of the call's observer, if the call table reports the end of the call.
+    /// Token that identifies the call for its observer. Set if the call table reports the end of the call.
     pub(crate) observer: Option<Token>,
     /// Link that another attempt of this call already uses.
     pub(crate) avoid: Option<&'a Arc<Link>>,
@@ -75,7 +75,7 @@ impl SendForm {
     /// Uncompressed requests to a native server.
     const NATIVE: Self = Self { form: Form::Extended, flags: Flags::NONE, is_early: false };
 
-    /// Returns the form of a call that is sent now.
+    /// Returns the encoding of a call to a server of this kind.
     ///
     /// # Errors
     /// If the call must wait until the kind of the server is known, or cannot be made.
@@ -138,8 +138,8 @@ impl<'a> PendingCall<'a> {
         }
     }
 
-    /// Like [`send`](Self::send), but returns `None` if the call cannot be sent, and does not register the caller if
-    /// the outbox is full.
+    /// Registers the call and queues its request if both are possible immediately. Otherwise, returns `None` and does
+    /// not register the caller to be woken.
     #[inline(always)]
     pub(crate) fn try_send<A: EncodeBody>(&self, message: &A, link: &Link, caller: &Waker) -> Option<CallTicket> {
         let mut place = PermitPlace::default();
@@ -157,8 +157,8 @@ impl<'a> PendingCall<'a> {
         }
     }
 
-    /// Wakes the next queued caller if a request could not be written, because its slot is free again. The lock of the
-    /// mailbox must not be held.
+    /// Wakes the next queued caller if a request could not be written and its slot is therefore free again. Returns
+    /// `unsent`. The lock of the mailbox must not be held.
     #[cold]
     fn release_slot(link: &Link, unsent: NotSent) -> NotSent {
         // If the call table is full, no slot was released, and this caller would be woken again and again.
@@ -171,7 +171,7 @@ impl<'a> PendingCall<'a> {
     /// Returns the deadline of the call.
     ///
     /// # Errors
-    /// If the deadline passed while the call waited. The call is then not sent.
+    /// [`NotSent::Full`] if the timeout has passed. The call then waits until its timer ends it.
     #[inline(always)] // There is a single call.
     fn deadline(&self, calls: &mut Calls) -> Result<Option<Instant>, NotSent> {
         Ok(match self.options.timeout {
@@ -208,7 +208,7 @@ impl<'a> PendingCall<'a> {
         self.put(calls, message, link, outbox, (caller, place), form)
     }
 
-    /// Implements [`write`](Self::write) for servers that accept compressed messages or are not known to be native.
+    /// Same as [`write`](Self::write), for servers that accept compressed messages or are not known to be native.
     /// Compiled once for all methods; only the most frequent case is compiled for each method.
     #[inline(never)]
     fn write_as(
@@ -242,8 +242,8 @@ impl<'a> PendingCall<'a> {
         self.put(calls, &message, link, outbox, caller, (form, (operation, translation.as_deref())))
     }
 
-    /// Returns the operation number of the method at the peer. If the peer's schema of the service differs, also returns
-    /// the translation of messages.
+    /// Returns the operation number of the method at the peer. If the peer's schema of the service differs, also
+    /// returns the translation of messages.
     fn target(
         &self,
         calls: &mut Calls,
@@ -254,7 +254,8 @@ impl<'a> PendingCall<'a> {
         link.translation(self.method, rules, outbox)
     }
 
-    /// Registers the call and writes its request, translated if necessary. See [`write`](Self::write).
+    /// Registers the call and writes its request with the encoding, operation number and translation of the last
+    /// parameter.
     #[inline(always)]
     fn put<A: EncodeBody>(
         &self,

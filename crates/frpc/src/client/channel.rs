@@ -75,10 +75,10 @@ pub struct Channel {
 pub(crate) struct Layers {
     /// Middleware that wraps the calls of the channel.
     pub(crate) chain: Option<Arc<Chain>>,
-    /// If set, unary calls request a connection hand-off and store the transport in this slot.
+    /// Slot that receives the transport of a handed-off connection. If set, unary calls request a hand-off.
     pub(crate) handed: Option<(HandOffSlot, hand_off::MakeCall)>,
-    /// Set if middleware makes the calls of this channel: the observed call that the middleware wraps. The calls are
-    /// then not observed individually.
+    /// Observed call that surrounds the middleware. Set in the copy of a channel that makes the innermost call, so that
+    /// the call is not observed twice.
     pub(crate) observed: Option<CallStart>,
     /// Whether idempotent calls may be hedged, that is, also sent to a second server.
     pub(crate) hedges: bool,
@@ -151,9 +151,9 @@ impl Channel {
     /// Creates a channel for unary calls that request a hand-off, and the slot that receives the transport if the
     /// handler accepts; see [`hand_off`](crate::hand_off). Streaming calls are not affected.
     ///
-    /// A connection cannot be handed off while other calls or streams are in progress on it. The call then fails with
-    /// [`Code::FailedPrecondition`](crate::Code::FailedPrecondition), unless only streams are in progress, which end
-    /// within a second.
+    /// A connection cannot be handed off while other calls or streams are in progress on it. If the client has other
+    /// calls in flight, the call fails immediately with [`Code::FailedPrecondition`](crate::Code::FailedPrecondition).
+    /// Otherwise, the request is repeated for up to a second, so that streams can end.
     ///
     /// ```no_run
     /// # async fn open(channel: frpc::Channel) -> Result<(), frpc::Status> { Ok(()) }
@@ -258,7 +258,8 @@ impl Channel {
         self.layers.as_ref()?.chain.clone()
     }
 
-    /// Returns a channel for calls made by middleware. `observed` is the call that the middleware wraps.
+    /// Returns a copy of the channel without middleware, for the innermost call. `observed` is the observed call around
+    /// the middleware.
     pub(crate) fn within(&self, observed: Option<CallStart>) -> Self {
         let layers = self.layers.as_deref();
         let is_kept =
@@ -268,7 +269,8 @@ impl Channel {
         Self { inner: self.inner.clone(), layers }
     }
 
-    /// Reports the start of a call to the observers. `start` is set if the call has already begun.
+    /// Starts observing a call. Returns `None` if the channel has no observer, or if the call is the innermost call of
+    /// an observed one. `start` is set if the call has already begun.
     pub(crate) fn observe(&self, method: &Method, kind: CallKind, start: Option<CallStart>) -> Option<ObservedCall> {
         let observer = self.inner.observer.as_ref()?;
         if self.layers.as_ref().is_some_and(|layers| layers.observed.is_some()) {
@@ -283,8 +285,8 @@ impl Channel {
         })
     }
 
-    /// Returns a connection for a call, waiting until the deadline `until` if necessary. Sets `since` to the start of
-    /// the wait.
+    /// Returns a connection for a call, waiting until the deadline `until` if necessary. When the call waits for the
+    /// first time, `since` is set to the current time.
     pub(crate) async fn link_for(
         &self,
         call: &PendingCall<'_>,

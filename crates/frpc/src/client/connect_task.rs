@@ -1,4 +1,4 @@
-//! Connects to a server. Attempts continue while a caller waits for a connection.
+//! The task that connects a channel to its server. It repeats attempts while a caller waits for a connection.
 
 #[cfg(test)]
 mod tests;
@@ -51,10 +51,10 @@ struct MadeConnection {
 /// Sender for the outcome of the first connection attempt.
 type FirstOutcome = oneshot::Sender<Result<(), frisbee::Error>>;
 
-/// Establishes the connections of a channel.
+/// The connection attempts of a channel.
 ///
-/// Attempts are made by a task in the channel's runtime, so that a caller that is not polled does not delay others.
-/// When no caller waits any more, the current attempt is completed, but no other is started.
+/// A task in the channel's runtime makes them, so that a caller that is not polled does not delay others. When no
+/// caller waits any more, the task completes the current attempt and starts no other.
 pub(crate) struct ConnectTask {
     factory: LinkFactory,
     pub(crate) dialler: Dialler,
@@ -130,7 +130,7 @@ impl ConnectTask {
         receiver.await.unwrap_or_else(|_| Err(self.broken_off(RUNTIME_ENDED)))
     }
 
-    /// Returns the error of an aborted connection attempt.
+    /// Returns the error of a connection attempt that was aborted for the reason `why`.
     fn broken_off(&self, why: &str) -> frisbee::Error {
         frisbee::Error::Connect { address: self.dialler.name.clone(), source: io::Error::other(why) }
     }
@@ -156,9 +156,9 @@ impl ConnectTask {
     }
 
     /// Returns the current connection, or waits until a new one is established. Failed attempts are retried with
-    /// exponential backoff. `reconnect_timeout` limits the wait, and is measured from `started`. Fails immediately if
-    /// the next attempt would start after this limit. Also fails immediately if the last attempt reached a server of
-    /// another protocol, because a retry would give the same result.
+    /// exponential backoff. Fails immediately if the next attempt would start later than `reconnect_timeout` after
+    /// `started`, or if the last attempt reached a server of another protocol, because a retry would give the same
+    /// result. Without a `reconnect_timeout`, neither condition is checked. The wait itself is not limited.
     pub(crate) async fn make(
         self: &Arc<Self>,
         started: Instant,
@@ -234,7 +234,8 @@ impl ConnectTask {
         }
     }
 
-    /// Returns the next step of the connection task. After `Nothing`, the task counts as completed.
+    /// Decides the next step of the connection task. The task ends after `Nothing`, and the next caller starts another
+    /// one.
     fn next(&self) -> NextStep {
         let is_there = current_link(&self.current).is_some();
         if !is_there {

@@ -37,7 +37,7 @@ impl Dialler {
         Self { name, server_name: Arc::default(), is_single: false, dial: Box::new(dial) }
     }
 
-    /// Checks an address of a native server.
+    /// Returns an error if the address of a native server is invalid, or if it is the address of a gRPC server.
     pub(crate) fn check_address(address: &str) -> Result<(), frisbee::Error> {
         if !is_grpc(address) {
             return Client::check_address(address);

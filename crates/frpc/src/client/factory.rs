@@ -1,4 +1,4 @@
-//! Creation of links for pickers, with the settings of their channel.
+//! Creation of the connections that a picker chooses from, with the settings of their channel.
 
 use crate::Error;
 use crate::client::dial::Dialler;
@@ -29,8 +29,8 @@ pub struct LinkFactory {
 }
 
 impl LinkFactory {
-    /// Creates links to an address that [`connect`](crate::ChannelBuilder::connect) accepts. If `server` is set, native
-    /// servers are asked to report their load.
+    /// Creates links to an address that [`connect`](crate::ChannelBuilder::connect) accepts. `observer` is notified of
+    /// the server's events. If it is set, native servers are asked to report their load.
     ///
     /// # Errors
     /// If the address is invalid.
@@ -70,7 +70,7 @@ impl LinkFactory {
         Links::by(self.clone(), Dialler::connector(name, connector, self.connect_timeout), observer)
     }
 
-    /// Checks an address for [`to_address`](Self::to_address).
+    /// Checks whether [`to_address`](Self::to_address) accepts an address.
     ///
     /// # Errors
     /// If the address is invalid.

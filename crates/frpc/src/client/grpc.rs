@@ -1,44 +1,37 @@
-//! Calls to gRPC servers, and the connections of a channel to one server. `grpc/link.rs` contains a connection and its
-//! driver, `grpc/status.rs` statuses and metadata, and `grpc/calls.rs` the calls of generated clients.
+//! Calls to gRPC servers, and the connections of a channel to one server.
 //!
-//! # Decisions
-//!
-//! **Local calls wait for a stream, but calls on behalf of remote callers do not.** Otherwise, the memory of waiting
-//! calls in a gateway would be unlimited. To prevent one remote caller from exhausting the streams of a server, its
-//! calls may hold at most half of the streams that other callers leave free on each connection. Unread replies only use
-//! up the windows of their streams, because the core returns the connection's credit on arrival.
-//!
-//! **Calls fail while connecting is paused**, like gRPC calls without "wait for ready".
+//! * `grpc/pool.rs`: choice and opening of connections
+//! * `grpc/link.rs`: a connection and its driver
+//! * `grpc/status.rs`: statuses and metadata
+//! * `grpc/calls.rs`: calls of generated clients
 
 pub(crate) mod calls;
 mod link;
+mod pool;
 mod status;
-#[cfg(test)]
-mod tests;
 
 use crate::api::BoxFuture;
-use crate::calls::events::{ServerEvent, ServerObserver};
-use crate::calls::failures::{closed, unreachable};
+use crate::calls::events::ServerObserver;
 use crate::calls::offers::CalledServices;
 use crate::calls::table::CallTable;
 use crate::client::attempt::SentState;
 use crate::client::dial::is_grpc;
 use crate::client::factory::LinkFactory;
-use crate::clock::{self, now};
+use crate::clock::now;
 use crate::observe::TraceContext;
 use crate::{Code, GrpcCaller, Metadata, Status};
 use base64::Engine as _;
 use bytes::Bytes;
 use frisbee::Client;
-use frisbee::rpc::ParkedFuture;
 use frisbee_http2::Head;
 use futures_core::Stream;
 pub(crate) use link::Keepalive;
-use link::{Call, Changes, Io, Link, Sender};
+use link::{Call, Changes, Io, Sender};
 use parking_lot::Mutex;
+use pool::Pool;
 use std::future::poll_fn;
 use std::io;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
@@ -49,17 +42,8 @@ use tokio::task::JoinHandle;
 /// Length of the prefix before a gRPC message: a byte of flags and a length of four bytes.
 const PREFIX: usize = 5;
 
-/// Maximum number of open connections to a gRPC server. Another connection is opened if a caller may not open a stream
-/// on the existing ones.
-const LINKS_MAX: usize = 4;
-
 /// Maximum number of times that a call is sent. It is sent again if the server has not processed it.
 const ATTEMPTS_MAX: usize = 3;
-
-/// Maximum delay after the first failed connection, and its upper bound after further failures. The actual delay is
-/// random, and at least half of the current maximum.
-const PAUSE_FIRST: Duration = Duration::from_millis(50);
-const PAUSE_MAX: Duration = Duration::from_secs(5);
 
 /// Request fields that the client sets itself. Metadata must not override them.
 const OF_REQUEST: [&str; 9] = [
@@ -96,7 +80,8 @@ impl GrpcServer {
         Self { name: name.to_owned(), is_tls, authority: authority.into(), server_name: Arc::default() }
     }
 
-    /// Creates the server behind a connector. `name` is an arbitrary text for errors.
+    /// Creates the server behind a connector. `name` identifies it in errors, and is the authority of its calls if it
+    /// is a valid address.
     pub(crate) fn over_connector(name: &str) -> Self {
         let is_host = !name.starts_with("unix") && Client::check_address(name).is_ok();
         Self::new(name, false, if is_host { name } else { "localhost" })
@@ -109,26 +94,11 @@ struct Shared {
     keepalive: Keepalive,
     connect: Box<Connect>,
     runtime: Handle,
-    /// Call table, which only measures calls and reports events of the server to the picker. The calls themselves are
-    /// not in it.
+    /// Call table without entries for gRPC calls. It only measures their durations and reports events of the server to
+    /// the picker.
     calls: Arc<CallTable>,
     pool: Mutex<Pool>,
     changes: Arc<Changes>,
-}
-
-/// Open connections to the server, and the failures that delay new ones.
-#[derive(Default)]
-struct Pool {
-    links: Vec<Arc<Link>>,
-    is_dialling: bool,
-    /// Number of completed connection attempts, and the error of the latest one.
-    dials: u64,
-    dial_error: Option<Arc<str>>,
-    /// Number of connections that have failed or ended without a reply, since the last connection that had a reply.
-    failures: u32,
-    retry_at: Option<Instant>,
-    last_error: Arc<str>,
-    is_closed: bool,
 }
 
 /// A call to a gRPC server.
@@ -144,7 +114,7 @@ pub(crate) struct GrpcCall<'a> {
     pub(crate) trace: Option<TraceContext>,
 }
 
-/// Request messages of a call, each [enveloped] with the gRPC prefix.
+/// Encoded request messages of a call, each with the [prefix](PREFIX) of gRPC.
 pub(crate) enum GrpcRequests {
     /// The only request message.
     Whole(Bytes),
@@ -172,8 +142,8 @@ impl<T> Drop for AbortOnDrop<T> {
     }
 }
 
-/// Sends messages until the stream ends or is pending, or until the call fails. Sets `has_sent` before the first
-/// message.
+/// Sends request messages as the stream yields them. Completes when the stream ends or the call fails. Sets `has_sent`
+/// when it takes the first message or the end from the stream, before it sends anything.
 fn poll_send(
     requests: &mut Pin<Box<dyn Stream<Item = Result<Bytes, Status>> + Send>>,
     has_sent: &mut bool,
@@ -300,85 +270,12 @@ impl GrpcLinks {
         &self.0.calls
     }
 
-    /// Returns whether a connection accepts calls.
-    pub(crate) fn is_connected(&self) -> bool {
-        self.0.pool.lock().links.iter().any(|link| !link.is_closing())
-    }
-
-    pub(crate) fn in_progress(&self) -> usize {
-        self.0.pool.lock().links.iter().map(|link| link.in_progress()).sum()
-    }
-
-    /// Returns the error of the last connection attempt, if it failed.
-    pub(crate) fn failure(&self) -> Option<String> {
-        self.0.pool.lock().dial_error.as_deref().map(str::to_owned)
-    }
-
-    /// Establishes the first connection.
-    ///
-    /// # Errors
-    /// If the connection attempt fails.
-    pub(crate) async fn connect(&self) -> Result<(), frisbee::Error> {
-        loop {
-            let mut changed = pin!(self.0.changes.links.notified());
-            // Register before checking the state, so that a change in between wakes this task.
-            changed.as_mut().enable();
-            {
-                let pool = &mut *self.0.pool.lock();
-                match &pool.dial_error {
-                    Some(error) => {
-                        let source = io::Error::other(&**error);
-                        return Err(frisbee::Error::Connect { address: self.0.server.name.clone(), source });
-                    }
-                    None if pool.dials > 0 => return Ok(()),
-                    None => self.0.dial(pool),
-                }
-            }
-            changed.await;
-        }
-    }
-
-    /// Connects if there is no connection, then waits until none accepts calls. Returns `false` once closed.
-    pub(crate) async fn keep_one(&self) -> bool {
-        let mut has_connected = false;
-        loop {
-            let mut changed = pin!(self.0.changes.links.notified());
-            // Register before checking the state, so that a change in between wakes this task.
-            changed.as_mut().enable();
-            let retry_at = {
-                let pool = &mut *self.0.pool.lock();
-                self.0.remove_closing(pool);
-                if pool.is_closed {
-                    return false;
-                }
-                let retry_at = pool.retry_at.filter(|retry_at| now() < *retry_at);
-                match (pool.links.is_empty(), retry_at) {
-                    (true, _) if has_connected => return true,
-                    (true, None) => self.0.dial(pool),
-                    (is_empty, _) => has_connected |= !is_empty,
-                }
-                retry_at.filter(|_| !has_connected)
-            };
-            match retry_at {
-                Some(retry_at) => drop(tokio::time::timeout_at(retry_at.into(), changed).await),
-                None => changed.await,
-            }
-        }
-    }
-
-    /// Prevents further calls. The connections close once their calls have ended.
-    pub(crate) fn close(&self) {
-        let pool = &mut *self.0.pool.lock();
-        pool.is_closed = true;
-        pool.links.drain(..).for_each(|link| link.close());
-        self.0.changes.notify();
-    }
-
     /// Makes a call of any kind and waits for the response head. Sends the call again if the server has not processed
     /// it.
     ///
     /// # Errors
-    /// If the call fails before the response head arrives. Also returns whether it was sent.
+    /// The failure of the call before the response head arrives, with the progress of the call, which determines
+    /// whether it may be retried.
     ///
     /// # Cancel safety
     /// Dropping the future cancels the call.
@@ -440,19 +337,11 @@ impl Shared {
         &self.server.authority
     }
 
-    /// Returns the failure of a call that could not open a stream. Another server of the fleet may accept it.
+    /// Returns the failure of a call that could not open a stream. Another server of a load-balanced channel may accept
+    /// the call.
     fn unsent(&self, status: Status) -> Failed {
         let is_unreachable = status.code() == Code::Unavailable && self.calls.is_of_fleet();
         (status, if is_unreachable { SentState::No } else { SentState::Never })
-    }
-
-    /// Removes connections that accept no more calls. Reports the end of the last one.
-    fn remove_closing(&self, pool: &mut Pool) {
-        let was_connected = !pool.links.is_empty();
-        pool.remove_closing();
-        if was_connected && pool.links.is_empty() {
-            self.calls.report(ServerEvent::Retired);
-        }
     }
 
     fn head(&self, call: &GrpcCall<'_>) -> Head {
@@ -477,172 +366,6 @@ impl Shared {
             }
         }
         head
-    }
-
-    /// Opens a stream on a connection other than `refused_by`, connecting if necessary.
-    async fn open(
-        self: &Arc<Self>,
-        call: &GrpcCall<'_>,
-        message: Option<&Bytes>,
-        refused_by: Option<&Arc<Link>>,
-    ) -> Result<Call, Status> {
-        let (caller, mut has_waited) = (call.caller, false);
-        loop {
-            // Rebuild the head after each wait, because it contains the remaining time.
-            let head = self.head(call);
-            // A call of a remote caller waits only while a connection attempt is in progress. The end of a stream wakes
-            // a single call, which must be one that may use the stream, and a remote caller may have used up its share.
-            let changes = if caller.is_some() { &self.changes.links } else { &self.changes.calls };
-            let mut changed = pin!(changes.notified());
-            // Register before checking the state, so that a change in between wakes this task.
-            changed.as_mut().enable();
-            let (dials, retry_at) = {
-                let pool = &mut *self.pool.lock();
-                if pool.is_closed {
-                    return Err(closed());
-                }
-                self.remove_closing(pool);
-                let is_refusing = |link: &&Arc<Link>| refused_by.is_some_and(|refused| Arc::ptr_eq(link, refused));
-                let mut links = pool.links.iter().filter(|link| !is_refusing(link));
-                let opened = links.find_map(|link| link.call(caller, &head, message));
-                // The end of a stream wakes a single call. If that stream was on the refusing connection, a call that
-                // ignored it would leave it unused while other calls wait.
-                let refusing = || pool.links.iter().find(is_refusing).filter(|_| has_waited);
-                let opened = opened.or_else(|| refusing()?.call(caller, &head, message));
-                if let Some(call) = opened {
-                    if has_waited {
-                        // Wake the next waiting call, because there may be room for another stream.
-                        self.changes.calls.notify_one();
-                    }
-                    return call;
-                }
-                let retry_at = pool.retry_at.filter(|retry_at| now() < *retry_at);
-                let may_dial = pool.links.len() < LINKS_MAX;
-                match retry_at {
-                    None if may_dial => self.dial(pool),
-                    Some(_) if pool.links.is_empty() => return Err(self.unreachable(&pool.last_error)),
-                    _ if caller.is_some() => return Err(self.busy()),
-                    _ => {}
-                }
-                (pool.dials, retry_at.filter(|_| may_dial))
-            };
-            // Connect when the pause ends, because no event may occur before the call's deadline.
-            let is_woken = match [retry_at, call.open_until].into_iter().flatten().min() {
-                Some(at) => clock::timeout_at(&self.runtime, at, changed).await.is_ok(),
-                None => {
-                    changed.await;
-                    true
-                }
-            };
-            if call.open_until.is_some_and(|until| now() >= until) {
-                // Pass on a wake-up that came just before the deadline, because the stream is still free.
-                if is_woken {
-                    changes.notify_one();
-                }
-                let text = format!("not sent: no connection to {} had room before the deadline", self.authority());
-                return Err(Status::deadline_exceeded(text).not_run());
-            }
-            has_waited = true;
-            let pool = self.pool.lock();
-            // Fail only if an attempt to connect has ended during the wait, because the server may have recovered from
-            // earlier errors.
-            if pool.dials != dials
-                && let Some(error) = &pool.dial_error
-            {
-                match (pool.links.is_empty(), caller) {
-                    (true, _) => return Err(self.unreachable(error)),
-                    (false, Some(_)) => return Err(self.busy()),
-                    (false, None) => {}
-                }
-            }
-        }
-    }
-
-    /// Returns the status of a remote caller's call if the connections have no room for it. It is not `Unavailable`,
-    /// because a channel to several servers would repeat the call, and might choose this server again and again.
-    fn busy(&self) -> Status {
-        let authority = self.authority();
-        let text = format!("too many calls to {authority} are in progress; this one has not run");
-        Status::resource_exhausted(text).not_run()
-    }
-
-    /// Starts a connection attempt, unless one is in progress. The attempt continues if the caller is dropped.
-    fn dial(self: &Arc<Self>, pool: &mut Pool) {
-        if std::mem::replace(&mut pool.is_dialling, true) {
-            return;
-        }
-        let links = self.clone();
-        self.runtime.spawn(async move {
-            let connecting = links.clone();
-            // Catch panics of the connector. Otherwise, this task could not record the failure.
-            let opened = ParkedFuture::new(async move {
-                let Shared { runtime, changes, keepalive, .. } = &*connecting;
-                Link::open((connecting.connect)().await?, runtime, changes.clone(), *keepalive).await
-            });
-            let opened = opened.await.unwrap_or_else(|_| Err(io::Error::other("connecting panicked")));
-            let pool = &mut *links.pool.lock();
-            pool.is_dialling = false;
-            pool.dials += 1;
-            pool.dial_error = None;
-            match opened {
-                // Close a connection that was established after the channel had been closed.
-                Ok(link) if pool.is_closed => link.close(),
-                Ok(link) => {
-                    pool.links.push(link);
-                    if pool.links.len() == 1 {
-                        links.calls.show();
-                        links.calls.report(ServerEvent::Connected);
-                    }
-                }
-                Err(error) => {
-                    let error: Arc<str> = error.to_string().into();
-                    pool.dial_error = Some(error.clone());
-                    pool.pause(error);
-                }
-            }
-            links.changes.notify();
-        });
-    }
-
-    fn unreachable(&self, error: &str) -> Status {
-        unreachable(&format!("no connection to {}: {error}", self.authority()))
-    }
-}
-
-impl Pool {
-    /// Removes connections that accept no more calls. Pauses connecting after the second consecutive connection without
-    /// a reply. The first one is ignored, because the server may have begun to shut it down just before the call, which
-    /// is then immediately repeated on another connection.
-    fn remove_closing(&mut self) {
-        let mut failed = None;
-        self.links.retain(|link| {
-            // Only the first reply on a connection resets the count. Otherwise, a working connection would keep it at zero
-            // while attempts to make further connections fail.
-            if link.take_first_reply() {
-                self.failures = 0;
-            }
-            let is_closing = link.is_closing();
-            failed = link.early_end().filter(|_| is_closing).or(failed.take());
-            !is_closing
-        });
-        match failed {
-            Some(_) if self.failures == 0 => self.failures = 1,
-            Some(reason) => self.pause(reason),
-            None => {}
-        }
-    }
-
-    fn pause(&mut self, error: Arc<str>) {
-        let most = PAUSE_FIRST.saturating_mul(1 << self.failures.min(16)).min(PAUSE_MAX);
-        self.retry_at = Some(after(now(), most.mul_f64(0.5 + fastrand::f64() / 2.0)));
-        self.failures = self.failures.saturating_add(1);
-        self.last_error = error;
-    }
-}
-
-impl Drop for Pool {
-    fn drop(&mut self) {
-        self.links.iter().for_each(|link| link.close());
     }
 }
 

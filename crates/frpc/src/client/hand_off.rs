@@ -70,9 +70,9 @@ struct HandOffCall<'a> {
     until: Option<Instant>,
 }
 
-/// Maximum delay before a hand-off is requested again because the connection was busy. Both ends may still have to clean
-/// up after calls and streams that have ended. The delay starts at a millisecond and doubles, so that a request fails
-/// after a second.
+/// Upper bound of the delay before a hand-off request is repeated because the connection was busy. A peer may not have
+/// cleaned up after its last call or stream yet. The delay starts at a millisecond and doubles, so that the request
+/// fails after about a second.
 const BUSY_MAX: Duration = Duration::from_secs(1);
 
 impl HandOffCall<'_> {

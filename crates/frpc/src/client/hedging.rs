@@ -9,7 +9,7 @@ use crate::client::picker::{Pick, PickedConnection, ServerEvent};
 use crate::client::retrying::Attempts;
 use crate::observe::TraceContext;
 use crate::wire::body::AnyMessage;
-use crate::{Response, Status, clock};
+use crate::{Code, Response, Status, clock};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,10 +28,10 @@ pub(crate) struct Hedge {
 }
 
 impl Channel {
-    /// Makes an attempt on a connection and, if it takes too long, a second attempt at another server. `again` is
-    /// called with the reason, decides whether to make a second attempt, and returns its trace context. The first reply
-    /// is the result. If one attempt fails without a reply, the other one determines the result. Failed and dropped
-    /// attempts are recorded in `attempts`.
+    /// Makes an attempt on a connection and, if it takes too long, a second attempt at another server. `again` receives
+    /// the reason for the second attempt and returns the trace context of that attempt, or `None` to make no second
+    /// attempt. The first final reply is the result. If one attempt fails without a reply, or its server rejects it for
+    /// lack of capacity, the other one determines the result. Failed and dropped attempts are recorded in `attempts`.
     ///
     /// # Cancel safety
     /// Dropping the future cancels both attempts.
@@ -70,10 +70,8 @@ impl Channel {
                 let polled = if number == 0 { first.as_mut().poll(context) } else { second.as_mut().poll(context) };
                 match polled {
                     Poll::Pending => {}
-                    // Wait for the other attempt, because it may still succeed.
-                    Poll::Ready(Err(failure))
-                        if failure.sent != SentState::Answered && failures[1 - number].is_none() =>
-                    {
+                    // Keep the failure and wait for the other attempt, which may still succeed.
+                    Poll::Ready(Err(failure)) if !is_final(&failure) && failures[1 - number].is_none() => {
                         failures[number] = Some(failure);
                     }
                     Poll::Ready(made) => return Poll::Ready((made, number)),
@@ -94,4 +92,12 @@ impl Channel {
         }
         made
     }
+}
+
+/// Returns whether a failed attempt determines the result of its call. It does not if the connection was lost, or if
+/// the server rejected the call as unavailable or overloaded without running it, because the other server may still
+/// succeed. Other rejections are final, as in gRPC (A6).
+fn is_final(failure: &Failure) -> bool {
+    let is_server_at_fault = matches!(failure.status.code(), Code::Unavailable | Code::ResourceExhausted);
+    failure.sent == SentState::Answered && (failure.status.may_have_run() || !is_server_at_fault)
 }

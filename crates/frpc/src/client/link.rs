@@ -26,8 +26,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// Maximum number of cancelled calls without a reply, half of all packet ids. When it is reached, the connection is
-/// replaced.
+/// Maximum number of cancelled calls without a reply, half of the slots of a call table. When it is reached, the
+/// connection is replaced.
 const ABANDONED_MAX: usize = crate::calls::CALLS_MAX / 2;
 
 /// A connection and its call table, shared by the channel and all calls on the connection. If the channel dialled the
@@ -39,8 +39,8 @@ pub struct Link {
     #[cfg(feature = "grpc")]
     pub(crate) grpc: Option<GrpcLinks>,
     pub(crate) calls: Arc<CallTable>,
-    /// Whether the local peer accepted the connection. Its requests then contain a prefix item that marks them as
-    /// reverse calls.
+    /// Whether the local peer accepted the connection, so that its calls are reverse calls, from the accepting side to
+    /// the dialling side.
     pub(crate) backward: bool,
     /// Maximum nesting depth accepted in the peer's messages.
     pub(crate) nesting: Nesting,

@@ -96,7 +96,7 @@ impl Links {
     pub async fn connect(&self, wait: WaitPolicy) -> Result<Arc<Link>, Status> {
         match &self.source {
             LinkSource::Task(task) => task.connection(wait).await,
-            // The call itself connects.
+            // The call itself connects to a gRPC server when it opens its stream.
             #[cfg(feature = "grpc")]
             LinkSource::Grpc(_) => current_link(&self.current).ok_or_else(closed),
             LinkSource::Given => self.current().ok_or_else(|| match is_closed(&self.current) {

@@ -113,7 +113,7 @@ pub enum Pick {
 /// A connection that was chosen for a call.
 pub struct PickedConnection {
     pub(crate) link: Arc<Link>,
-    /// Set if the call tests whether its server has recovered: the time before the call is also sent to another server.
+    /// Time before the call is also sent to another server. Set if the call tests whether its server has recovered.
     pub(crate) probe: Option<Duration>,
 }
 

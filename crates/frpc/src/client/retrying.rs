@@ -31,7 +31,8 @@ const BACKOFF_MAX: Duration = Duration::from_secs(1);
 /// State of a call's attempts, which determines whether the call is retried.
 #[derive(Default)]
 pub(crate) struct Attempts {
-    /// Number of failed attempts that have sent their request.
+    /// Number of failed attempts, except those that were not sent or that exceeded the server's limit of concurrent
+    /// calls.
     failed: u32,
     /// Status of an earlier attempt that the server may have run. Takes precedence over the status `Unavailable` of a
     /// later attempt.
@@ -81,7 +82,8 @@ impl Attempts {
 
 impl Channel {
     /// Makes attempts until a call completes. `failure` is the failure of the first attempt, if it has already been
-    /// made. `picked` is the connection for the next attempt, if it has already been chosen.
+    /// made. `picked` is the connection for the next attempt, if it has already been chosen. `token` and `trace` belong
+    /// to the observation of the call.
     ///
     /// The future is boxed, so that it is compiled once rather than for each method.
     pub(crate) fn attempts<'a>(

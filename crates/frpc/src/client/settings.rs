@@ -22,8 +22,8 @@ use std::time::Duration;
 pub struct ChannelSettings {
     /// Settings for the channel's connections.
     pub client: ClientSettings,
-    /// Default call timeout; see [`ChannelBuilder::timeout`]. `None` corresponds to
-    /// [`ChannelBuilder::dangerous_no_timeout`].
+    /// Default call timeout; see [`ChannelBuilder::timeout`]. Even the default of 30 s is sent to servers once these
+    /// settings are applied. `None` corresponds to [`ChannelBuilder::dangerous_no_timeout`].
     #[cfg_attr(feature = "serde", serde(with = "humantime_serde"))]
     pub timeout: Option<Duration>,
     /// Maximum time that calls wait for a lost connection to be replaced; see [`ChannelBuilder::reconnect_timeout`].

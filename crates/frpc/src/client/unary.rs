@@ -43,6 +43,8 @@ pub struct UnaryCall<'a, A, B> {
     state: UnaryState<'a, B>,
 }
 
+/// State of a unary call.
+///
 /// ```text
 ///   New ----> Sent ----> ended
 ///    |  |       | connection lost, or refused
@@ -55,9 +57,9 @@ enum UnaryState<'a, B> {
     New,
     /// The call was sent and is waiting for its reply.
     Sent(InFlight<B>),
-    /// The call runs within middleware, without deadline or observer.
+    /// The call runs within middleware, without a deadline, an observer or an inherited context.
     Within(PooledCall<Result<Response<B>, Status>>),
-    /// The call has middleware and also a deadline or an observer, or it requests a connection hand-off.
+    /// The call has middleware and also a deadline, an observer or an inherited context, or it requests a hand-off.
     Layered(BoxedCall<'a, B>),
     /// The call could not be sent immediately, or it is being retried.
     Retrying(BoxedCall<'a, B>),

@@ -129,7 +129,7 @@ enum Obstacle {
     Slots,
     /// Space in the send buffer, because the connection has too many unsent bytes.
     Output,
-    /// The first packet of the server, which shows whether it supports the protocol extension.
+    /// The server's first packet, which shows whether the server is native or compat.
     Peer,
 }
 
@@ -160,7 +160,8 @@ struct SlotWaiter<'a> {
 }
 
 impl SlotWaiter<'_> {
-    /// Waits for a free slot. Completes immediately if a slot was freed since the last check.
+    /// Queues the caller for a free slot. Completes only with an error, if the connection accepts no new calls. The
+    /// caller is woken when a slot is granted to it, and must then try again.
     fn poll_wait<T>(&mut self, context: &Context<'_>) -> Poll<Result<T, NotSent>> {
         let Self { link, connection, place } = self;
         let earlier = link.calls.with(|calls| calls.wait(place, context, connection));

@@ -8,7 +8,7 @@ use crate::wire::layouts::{CALLED, PeerLayout, asked, put_layout};
 use frisbee::{Hello, Operation, Outbox, PacketId, Routed, Router, extension};
 
 impl Endpoint {
-    /// Handles a packet about the layouts of services.
+    /// Handles an ASK, LAYOUT or CALLS packet, by which peers exchange the layouts of services.
     pub(super) fn handle_extension(
         &self,
         session: &mut Session,
@@ -19,7 +19,7 @@ impl Endpoint {
         match id {
             extension::ASK => self.describe_layouts(body, outbox),
             extension::LAYOUT => {
-                // The description may also have been requested for calls of this end.
+                // The local peer may also have requested the description for its own calls.
                 let connection = &session.caller.connection;
                 let layouts = session.layouts.clone().or_else(|| PeerLayouts::of(connection));
                 let Some(released) = layouts.and_then(|layouts| layouts.handle_layout(body, connection)) else {
@@ -35,6 +35,8 @@ impl Endpoint {
             }
             // Only dialling peers announce the services that they call.
             extension::CALLS if self.side.accepts() => match PeerLayout::read(body) {
+                // Do not compare the services of the HELLO again for each packet: they have equal layouts.
+                Some(theirs) if session.layouts.is_none() && self.is_same(&theirs) => Routed::Continue,
                 Some(theirs) => {
                     let mut called = vec![theirs];
                     // Operation numbers may also conflict with services that have equal layouts, so compare all of them
@@ -44,8 +46,7 @@ impl Endpoint {
                     {
                         called.extend(PeerLayout::all(hello, CALLED));
                     }
-                    self.add_called(session, called);
-                    Routed::Continue
+                    self.add_called(session, called)
                 }
                 None => Routed::close("malformed CALLS: it does not name a service"),
             },
@@ -58,7 +59,10 @@ impl Endpoint {
         let table = &self.offer.table;
         let is_same = |item: &[u8]| table.layouts.iter().any(|ours| ours.is_item(item));
         if hello.items().any(|(kind, item)| kind == CALLED && !is_same(item)) {
-            self.add_called(session, PeerLayout::all(hello, CALLED).collect());
+            let routed = self.add_called(session, PeerLayout::all(hello, CALLED).collect());
+            if let Routed::Close(reason) = routed {
+                session.caller.connection.close_for(reason.to_string());
+            }
         }
     }
 
@@ -69,21 +73,30 @@ impl Endpoint {
         }
     }
 
-    /// Records services that the peer calls in a wire layout other than the local one.
+    /// Returns whether the local layout of a service equals the peer's.
+    fn is_same(&self, theirs: &PeerLayout) -> bool {
+        self.offer.table.layouts.iter().any(|ours| ours.is_same(theirs))
+    }
+
+    /// Records services that the peer calls in a wire layout other than the local one. Closes the connection if there
+    /// are too many or the peer has no memory left for them, because later calls would be decoded with the wrong layout.
     #[cold]
-    fn add_called(&self, session: &mut Session, called: Vec<PeerLayout>) {
+    fn add_called(&self, session: &mut Session, called: Vec<PeerLayout>) -> Routed {
         let ServiceOffer { table, mounts, .. } = &*self.offer;
         let own = |service: &str| table.layouts.iter().find(|ours| ours.service == service).copied();
-        let is_same = |theirs: &PeerLayout| own(&theirs.service).is_some_and(|ours| ours.is_same(theirs));
-        if session.layouts.is_none() && called.iter().all(is_same) {
-            return;
-        }
         let is_mounted = |operation| Operation::user(operation).is_some_and(|operation| mounts.contains(operation));
         let has = |operation| table.get(operation).is_some() || is_mounted(operation);
         let connection = &session.caller.connection;
         let layouts = session.layouts.get_or_insert_with(|| connection.attachments().get_or_insert());
-        let changed = layouts.add_called(called, own, has, is_mounted, connection);
-        session.forget(&changed);
+        match layouts.add_called(called, own, has, is_mounted, connection) {
+            Err(reason) => Routed::close(reason),
+            // Charge the packet as useless, because all of its services were known.
+            Ok(changed) if changed.is_empty() => Routed::Discarded,
+            Ok(changed) => {
+                session.forget(&changed);
+                Routed::Continue
+            }
+        }
     }
 
     /// Replies to an ASK packet with descriptions of the requested service layouts.

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fmt, iter};
 
-/// Builder of a [`ServiceOffer`].
+/// Services and mounted routers with their settings, as a builder of a server or channel collects them.
 #[derive(Clone, Default)]
 pub(crate) struct OfferBuilder {
     /// Functions that create the methods of the services, called whenever a server or channel is built.
@@ -38,7 +38,7 @@ pub(crate) struct OfferBuilder {
     pub(crate) chain: Chain,
     /// Services that the local peer will call and therefore announces in its HELLO.
     pub(crate) called: Vec<&'static Layout>,
-    /// Wire layouts of services on compat peers, where they differ from the local layouts.
+    /// Configured wire layouts of services on compat peers, which may equal the local layouts.
     pub(crate) compat: Vec<&'static Layout>,
     /// Maximum nesting depth accepted in the peer's messages.
     pub(crate) nesting: Nesting,
@@ -55,14 +55,14 @@ type Hook = Arc<dyn Fn(&Connection) + Send + Sync>;
 
 /// Services and mounted routers that a server or client offers on each of its connections.
 pub(crate) struct ServiceOffer {
-    /// Operations, calls and HELLO items to declare, whether this end dials or accepts.
+    /// The part of the router's declaration to frisbee that is the same for dialled and accepted connections.
     pub(crate) declaration: Declaration,
     pub(crate) table: Table,
     pub(crate) mounts: Mounts,
     on_connect: Vec<Hook>,
     /// Services that the local peer calls and announces in its HELLO.
     pub(crate) called: Arc<[&'static Layout]>,
-    /// Wire layouts of services on compat peers, where they differ from the local layouts.
+    /// Configured wire layouts of services on compat peers, which may equal the local layouts.
     pub(crate) compat: Arc<[&'static Layout]>,
     /// Message formats, and the maximum nesting depth of the peer's messages.
     pub(crate) options: FormatOptions,
@@ -94,7 +94,8 @@ impl OfferBuilder {
     /// Builds the services offered by the server or channel.
     ///
     /// # Errors
-    /// If services or mounted routers overlap.
+    /// If services or mounted routers overlap, or if a setting names a nonexistent method or cannot apply to its
+    /// method.
     pub(crate) fn done(self: Arc<Self>) -> Result<Arc<ServiceOffer>, Error> {
         let this = Arc::unwrap_or_clone(self);
         let services: Vec<_> = this.services.iter().flat_map(|methods| methods().flat()).collect();
@@ -154,7 +155,7 @@ impl OfferBuilder {
 }
 
 impl ServiceOffer {
-    /// Returns the observer of batches of calls.
+    /// Returns the batch observer, if there is one.
     pub(crate) fn batches(&self) -> Option<&dyn BatchObserver> {
         self.observers.as_ref()?.batches.as_deref()
     }
@@ -185,7 +186,7 @@ impl ServiceOffer {
     /// Validates the wire layouts configured for compat clients.
     ///
     /// # Errors
-    /// If this end does not offer one of the services, cannot translate its layout, or already uses one of its
+    /// If the local peer does not offer one of the services, cannot translate its layout, or already uses one of its
     /// operations.
     pub(crate) fn check_compat(&self) -> Result<(), Error> {
         for (at, theirs) in self.compat.iter().enumerate() {
@@ -262,7 +263,7 @@ macro_rules! offering_setters {
             /// Mounts a custom router on a range of operations, such as `1000..=1099` or `1000..1100`, in addition to
             /// the services.
             ///
-            /// The router receives packets with these operations, and streams with a first packet that
+            /// The router receives packets with these operations, and streams whose first packet
             /// [names](frisbee::opening) one of them. The operations must not overlap with the operations of the
             /// offered services, which start at 10, or of services that the channel calls.
             ///
@@ -278,8 +279,8 @@ macro_rules! offering_setters {
                 self
             }
 
-            /// Sets the router for streams with a first packet that names no operation. With a compat peer, such a
-            /// packet may also be a late message of a closed stream.
+            /// Sets the router for streams whose first packet names no operation. With a compat peer, such a packet may
+            /// also be a late message of a closed stream.
             pub fn fallback<R: frisbee::Router>(mut self, router: R) -> Self {
                 let mounts = &mut self.offering().mounts;
                 *mounts = std::mem::take(mounts).fallback(router);
@@ -334,9 +335,9 @@ macro_rules! offering_setters {
                 self
             }
 
-            /// Announces a service that this end calls, as in `builder().calls::<EchoClient>()`.
+            /// Announces a service that this client or server calls, as in `builder().calls::<EchoClient>()`.
             ///
-            /// The announcement is sent to native peers when the connection is established. Announcements are optional.
+            /// Native peers receive the announcement when the connection is established. Announcements are optional.
             /// With one, the first call of a channel does not have to wait for the server's HELLO, and a client with a
             /// newer schema knows the layout that a server uses for its calls. A generated client that connects by
             /// itself announces its service.
@@ -370,9 +371,9 @@ macro_rules! offering_setters {
             /// open.
             ///
             /// The value is clamped to the range from 1 to 200. The default stack of a thread suffices for 200 levels
-            /// even in unoptimised builds; see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Messages that
-            /// this end sends may nest 200 levels deep, because the peer enforces its own limit. With the protobuf
-            /// codec, the limit is 100 levels, a constant of prost.
+            /// even in unoptimised builds; see [`NESTING_CEILING`](crate::polyglot::NESTING_CEILING). Sent messages may
+            /// nest 200 levels deep, because the peer enforces its own limit. With the protobuf codec, the limit is 100
+            /// levels, a constant of prost.
             pub fn nesting_max(mut self, levels: u32) -> Self {
                 self.offering().nesting = polyglot::Nesting::new(levels);
                 self

@@ -38,7 +38,7 @@ pub(crate) struct Session {
     pub(crate) inline_runs: InlineRuns,
     /// Whether compressed messages are accepted from the peer.
     pub(crate) decompresses: bool,
-    /// Whether the peer accepts compressed messages.
+    /// Whether compressed messages may be sent to the peer, because both peers support compression.
     pub(crate) compresses: bool,
     /// Access rules that apply to this peer, if there are any.
     pub(crate) rules: Option<Arc<dyn PeerRules>>,
@@ -52,8 +52,8 @@ pub(crate) struct Replies {
 }
 
 impl Session {
-    /// Moves the instance of a method into `last`, creating it if necessary. Leaves `last` unchanged if no method has
-    /// this operation number.
+    /// Moves the instance of a method into `last`, creating it if necessary. Sets `last` to `None` if the peer cannot
+    /// call a unary method by this operation number.
     #[inline(always)]
     pub(crate) fn bring(&mut self, operation: u16, table: &Table) {
         if self.last.as_ref().is_some_and(|(last, _)| *last == operation) {
@@ -62,7 +62,7 @@ impl Session {
         self.change(operation, table);
     }
 
-    /// Replaces `last` with the instance of another method.
+    /// Moves the instance in `last` to `instances`, and takes or creates the instance for `operation` instead.
     fn change(&mut self, operation: u16, table: &Table) {
         if let Some((last, instance)) = self.last.take()
             && let Err(place) = self.position(last)

@@ -17,7 +17,7 @@ use std::time::Instant;
 const UNMATCHED_MAX: u64 = 100_000;
 
 impl Endpoint {
-    /// Returns whether calls of the accepting end or held calls are in progress.
+    /// Returns whether calls of the accepting side or held calls are in progress.
     pub(super) fn is_busy(&self, session: &mut Session) -> bool {
         let has_calls = match self.side {
             Side::Accepting => session.calls().is_some_and(|calls| !calls.is_idle()),
@@ -42,7 +42,8 @@ impl Endpoint {
     }
 
     /// Completes a poll of the driver on connections with mounted routers, unmatched packets or observed calls. `calls`
-    /// is the earliest deadline of a call. `ended` is the time at which the poll ended, if handlers were polled inline.
+    /// is the time at which calls must be checked next. `ended` is the time at which the poll ended, if handlers were
+    /// polled inline. Returns the time of the next check.
     #[inline(never)]
     pub(super) fn end_mixed_batch(
         &self,
@@ -68,7 +69,7 @@ impl Endpoint {
 }
 
 /// Completes calls with the replies received in one poll of the driver, and expires calls that have passed their
-/// deadline. Returns the earliest deadline of the remaining calls.
+/// deadline. Returns the time of the next check, for a deadline or an unused slot.
 #[inline(always)]
 pub(super) fn settle(
     calls: &CallTable,

@@ -1,4 +1,4 @@
-//! The methods of a server, by operation.
+//! The methods that a server or client offers, by operation number.
 
 use crate::api::authorize::{Authorize, PeerRules};
 use crate::api::middleware::Chain;
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// Methods of a server, indexed by operation number.
+/// Methods that a server or client offers, indexed by operation number.
 #[derive(Default)]
 pub(crate) struct Table {
     /// Served methods, sorted by operation number.
@@ -63,7 +63,8 @@ impl ServedMethod {
         }
     }
 
-    /// Authorizes a streaming call and starts observing it.
+    /// Authorizes a streaming call and starts observing it. Returns its options, completed by the authorization, and
+    /// the observed call if there are observers.
     pub(crate) fn admit_stream(
         &self,
         rules: Option<&Arc<dyn PeerRules>>,

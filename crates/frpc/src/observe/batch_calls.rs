@@ -1,5 +1,5 @@
-//! Observation of incoming unary calls. Most calls arrive and are answered in the same driver poll, so that they all
-//! take the same time. They are counted together at the end of the poll.
+//! Observation of incoming unary calls. Most calls are answered in the driver poll that receives them. They count as
+//! equally long and are reported together at the end of the poll.
 
 use crate::observe::TraceContext;
 use crate::observe::observers::{CallSizes, CallStart, MethodObserver, ObservedCall, Observers, nanos};
@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 impl MethodObserver {
     /// Starts observing a unary call with a request of `request` bytes. The call must end or continue as a task before
-    /// the next call begins. Set `is_timed` if the call is not part of a batch. `trace` is replaced by the context for
-    /// the calls that the handler makes.
+    /// the next call begins. Set `is_timed` if the call is not part of a batch. The observer may replace `trace`, which
+    /// the calls that the handler makes inherit.
     pub(crate) fn begin_unary(&mut self, request: usize, trace: &mut Option<TraceContext>, is_timed: bool) {
         self.began = is_timed.then(clock::now);
         if self.has_observer {
@@ -42,7 +42,7 @@ impl MethodObserver {
 /// Counts of the calls that were answered in the current poll of a connection's driver.
 pub(crate) struct BatchCalls {
     observers: Arc<Observers>,
-    /// Id of the method with the successful calls that `calls` counts. Assigned by the batch observer.
+    /// Id that the batch observer assigned to the method whose successful calls `calls` counts.
     row: Cell<u32>,
     calls: Cell<u32>,
     /// Counts of failed calls and of calls of other methods.

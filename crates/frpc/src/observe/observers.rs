@@ -14,7 +14,7 @@ pub(crate) struct Observers {
     pub(crate) observer: Option<Arc<dyn Observer>>,
 }
 
-/// A method with observed calls.
+/// The observers of a method's calls, with the state of the unary call that is currently served.
 #[derive(Clone)]
 pub(crate) struct MethodObserver {
     pub(crate) observers: Arc<Observers>,
@@ -28,7 +28,7 @@ pub(crate) struct MethodObserver {
     pub(crate) request: u64,
     /// Trace context of the current call, which is inherited by the calls that its handler makes.
     pub(crate) trace: Option<TraceContext>,
-    /// Start time of the current call, if it differs from the start of the driver poll.
+    /// Start time of the current call. Set if the call is not part of a batch.
     pub(crate) began: Option<Instant>,
 }
 
@@ -160,8 +160,8 @@ impl ObservedCall {
         self.start.trace
     }
 
-    /// Returns the trace context to propagate: the context of the observed call, or the received one if the call is not
-    /// observed.
+    /// Returns the trace context to propagate: the context of the observed call, or the received context if the call
+    /// has no observer of individual calls.
     pub(crate) fn forwarded_trace(
         observed_call: Option<&Self>,
         received: Option<TraceContext>,

@@ -63,8 +63,8 @@ impl AdapterContext {
         Self { inner: context, methods: AdapterMethods { offer: offer.clone(), caller: Arc::new(caller) } }
     }
 
-    /// Like [`frisbee::AdapterContext::on_behalf_of`], with the limits and access rules of the other client for the
-    /// service methods.
+    /// Creates a context for the requests of another client, which a trusted proxy forwards on this connection. The
+    /// limits and access rules of that client apply to its calls. See [`frisbee::AdapterContext::on_behalf_of`].
     pub fn on_behalf_of(&self, client: IpAddr) -> Option<Self> {
         Some(Self::new(self.inner.on_behalf_of(client)?, &self.methods.offer))
     }
@@ -94,7 +94,7 @@ pub struct AdapterMethods {
 struct AdapterCaller {
     context: frisbee::AdapterContext,
     connection: Connection,
-    /// Permits for concurrent calls of methods with `Policy::AtMost`, sorted by operation number.
+    /// Permits for concurrent calls of methods with `Policy::AtMost`, by operation number.
     permits: Mutex<HashMap<u16, Arc<Semaphore>>>,
     /// Number of unary calls in progress.
     calls: AtomicUsize,

@@ -67,7 +67,7 @@ pub struct ServerBuilder {
     pub(crate) offering: Arc<OfferBuilder>,
     pub(crate) log_settings: Option<fn(&Self)>,
     adapters: Vec<AdapterSetup>,
-    /// First invalid setting of an extension.
+    /// First error that an extension has reported by [`reject_setting`](Self::reject_setting).
     invalid: Option<SettingError>,
 }
 

@@ -10,8 +10,8 @@ use crate::{Status, clock};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Authorizes a call, and stores its deadline and the expiry of its authorization in `options`. Calls without options
-/// are authorized only once per connection, unless the access rules require a token.
+/// Authorizes a call, and stores its deadline and the expiry of its authorization in `options`. A call without options
+/// needs no check if the access rules always allow the calls of its method without metadata.
 pub(crate) fn admit(guard: Option<&Guard>, options: &mut Option<Box<Prefix>>) -> Result<(), Status> {
     if options.is_none() && guard.is_none_or(|guard| guard.is_open) {
         return Ok(());

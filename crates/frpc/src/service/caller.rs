@@ -20,7 +20,7 @@ pub(crate) struct Caller {
     /// Encoding of replies: the flat format of the Go implementation, or the extended one, which preserves absent
     /// fields.
     pub(crate) style: Form,
-    /// Number of calls in progress at the local peer, which is reported to clients.
+    /// Load of the local peer, which is reported to clients.
     load: Arc<Load>,
     /// Whether the peer has requested load reports.
     wants_load: bool,
@@ -65,7 +65,7 @@ impl Caller {
         Origin { transport: Some(self.connection.clone()), ..Origin::default() }
     }
 
-    /// Records whether the peer supports the protocol extension once it is known.
+    /// Records whether the peer is native, once this is known.
     pub(crate) fn handle_peer_known(&mut self, extended: bool) {
         self.style = if extended { Form::Extended } else { Form::Flat };
     }
@@ -87,7 +87,8 @@ impl Caller {
         self.style == Form::Extended
     }
 
-    /// Cancels a call of the peer. Replies to it nevertheless, because every call gets exactly one reply.
+    /// Cancels a call of the peer. Replies to it nevertheless, because every call gets exactly one reply. Set `is_held`
+    /// if the call was held back until its layout is known, so that it has no handler yet.
     pub(crate) fn cancel(&self, id: PacketId, operation: Operation, is_held: bool, outbox: &mut Outbox) {
         if is_held || self.connection.cancel_call(id, operation) {
             body::put_error(outbox, id, operation, &abandoned(), self.style);

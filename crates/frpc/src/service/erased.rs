@@ -1,4 +1,4 @@
-//! Type-erased methods.
+//! Methods of services, with their message types erased so that one table can contain all of them.
 
 use crate::api::middleware::Chain;
 use crate::observe::observers::ObservedCall;
@@ -33,7 +33,7 @@ pub(crate) enum Kind {
     Stream(Box<dyn StreamingMethod>),
 }
 
-/// Executor of a method's handlers: inline on the connection's driver, or as tasks.
+/// Placement of a method's handlers: inline in the connection's driver, or in tasks.
 pub(crate) struct HandlerPlacement {
     pub(crate) policy: Policy,
     /// Tracks whether handlers may be polled inline under [`Policy::Inline`].
@@ -47,8 +47,8 @@ impl HandlerPlacement {
         Some(Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS))))
     }
 
-    /// Returns the executor for the handlers of a streaming method. Set `is_apart` if the connection currently spawns
-    /// handlers as tasks because they take too long.
+    /// Returns where the handlers of a streaming method run. Set `is_apart` if the connection currently spawns handlers
+    /// as tasks because they take too long.
     pub(crate) fn placement(&self, operation: Operation, is_apart: bool) -> Placement {
         if self.policy == Policy::Inline && !is_apart && self.permission.is_kept() {
             Placement::Home(operation, PermissionHandle::of_connection(&self.permission))

@@ -64,6 +64,13 @@ pub(crate) fn takes_too_much(connection: &Connection, memory: usize) -> bool {
     is_too_much
 }
 
+/// Returns whether a request that failed with `status` was rejected because the server is short of memory, rather than
+/// because of an error of the peer. A request that exceeds a fixed limit is such an error even while memory is short.
+#[cold]
+pub(crate) fn lacks_memory(connection: &Connection, status: &Status) -> bool {
+    status.is_overload() && connection.memory_budget().is_short()
+}
+
 /// Returns the status of a call if its authorization has expired.
 pub(crate) fn expired() -> Status {
     Status::unauthenticated("the token has expired: get a new one")
@@ -79,9 +86,9 @@ pub(crate) fn end_of_time(deadline: Option<Instant>, expires: Option<Instant>) -
     ends.into_iter().flatten().min_by_key(|(at, _)| *at)
 }
 
-/// Returns the status of a call that is shed because of overload.
+/// Returns the status of a call that is rejected because the memory limit of its client is reached.
 pub(crate) fn overloaded() -> Status {
-    Status::resource_exhausted("the server's memory limit for this client is reached")
+    Status::resource_exhausted("the server's memory limit for this client is reached").overload()
 }
 
 /// Closes the connection of a peer that has sent too many packets that match no call.

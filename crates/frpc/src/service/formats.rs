@@ -15,9 +15,9 @@ pub struct Format<A, B> {
     pub(crate) info: FormatInfo,
     pub(crate) decode: Decode<A>,
     pub(crate) encode: Encode<B>,
-    /// Like `encode`, but appends to a buffer. If it fails, the buffer must remain unchanged.
+    /// Function that appends an encoded response to a buffer. If it fails, the buffer must remain unchanged.
     pub(crate) append: Option<Append<B>>,
-    /// Like `decode`, but for requests that contain only field values, in the order of declaration.
+    /// Decoder of the positional variant, whose requests contain only the field values in the order of declaration.
     positional: Option<Decode<A>>,
 }
 
@@ -53,8 +53,8 @@ pub(crate) type Append<B> = fn(&B, &mut Vec<u8>, &FormatOptions) -> Result<(), S
 /// after decoding.
 const MEMORY_LEAST: usize = 1024 * 1024;
 
-/// Minimum length in bytes of a request body that memory is reserved for before decoding. The lists of such a request
-/// may use more memory than every client is guaranteed.
+/// Minimum length in bytes of a request body for which memory is reserved before decoding, because its lists may need
+/// more memory than every client is guaranteed.
 pub(crate) const LARGE_BODY: usize = 16 * 1024;
 
 /// Limits that a server applies to decoded messages in every format.
@@ -91,8 +91,9 @@ impl FormatOptions {
         CONTAINER_MEMORY_MAX.saturating_sub(self.withheld.load(Ordering::Relaxed))
     }
 
-    /// Limits the memory of the next request to about the share of its caller. Reserves twice that amount during
-    /// decoding: other threads may decode at the same time, and a growing list briefly occupies two allocations.
+    /// Limits the memory of the next request to about the share of its caller. Returns a charge of twice that amount,
+    /// to be held during decoding: other threads may decode at the same time, and a growing list briefly occupies two
+    /// allocations.
     pub(crate) fn reserve(&self, caller: Option<&Connection>) -> Option<MemoryCharge> {
         let mut most = CONTAINER_MEMORY_MAX;
         if let Some(caller) = caller {
@@ -121,7 +122,7 @@ impl FormatOptions {
         Ok((message, charge))
     }
 
-    /// Returns these options with a limit of the length of messages.
+    /// Returns a copy of these options with another maximum length of messages.
     pub(crate) fn with_length_max(&self, length_max: usize) -> Self {
         Self { length_max, ..self.clone() }
     }
@@ -184,8 +185,8 @@ impl<A, B> Format<A, B> {
         Self { info, positional: Some(decode), ..self }
     }
 
-    /// Sets the names that the request's fields have in this format, such as `userId` in JSON, in the order of
-    /// declaration.
+    /// Sets the names of the request's fields in this format, in the order of declaration, such as `userId` in JSON.
+    /// Names in the format `json` must already be escaped for use in a JSON string.
     #[must_use]
     pub const fn fields(self, fields: &'static [&'static str]) -> Self {
         Self { info: FormatInfo { fields, ..self.info }, ..self }

@@ -52,8 +52,8 @@ pub(crate) enum ReplyTo<'a> {
         operation: Operation,
         outbox: &'a mut Outbox,
     },
-    /// Returns the reply to an adapter. The caller uses another protocol. If the handler is ready immediately, its
-    /// encoded response is appended to `out`.
+    /// An adapter, whose client uses another protocol. If the handler is ready immediately, its encoded response is
+    /// appended to `out`.
     Adapter {
         out: &'a mut Vec<u8>,
         outcome: &'a mut Option<AdapterOutcome>,
@@ -92,7 +92,7 @@ pub(crate) struct PendingHandler {
 pub(crate) enum ServeProgress {
     /// The call was answered, or a spawned task will answer it.
     Started,
-    /// Like `Started`, but the request is expensive relative to its size.
+    /// Same as `Started`, but the request was so expensive that the driver should check the duration of its poll.
     Slow,
     /// The call was rejected because of an error of the peer. Its packet counts as useless.
     Refused,

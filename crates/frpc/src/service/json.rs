@@ -1,4 +1,4 @@
-//! The format `json`. Used by generated code.
+//! The format `json` of messages, for callers that use other protocols. Used by generated code.
 
 use crate::Status;
 use crate::service::failures::overloaded;

@@ -1,7 +1,7 @@
 //! Peer layouts that differ from the local ones, and calls that are held until the peer has described its layout.
 //!
-//! A connection has [`PeerLayouts`] only if some layout differs. Packets use the operations of the dialling end, so an
-//! accepting end looks up its own method by name.
+//! A connection has [`PeerLayouts`] only if some layout differs. Packets use the operations of the dialling side, so
+//! the accepting side looks up its own method by name.
 //!
 //! # Decisions
 //!
@@ -23,6 +23,7 @@ use frisbee::{Connection, HandOffRequest, MemoryCharge, Operation, Outbox, Packe
 use parking_lot::Mutex;
 use polyglot::Form;
 use polyglot::layout::Fingerprint;
+use std::collections::{BTreeMap, HashMap};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -46,6 +47,16 @@ const ABSENT_MAX: usize = 1024;
 /// Maximum number of characters of a service name in a status message.
 const NAME_SHOWN_MAX: usize = 256;
 
+/// Memory in bytes that the announcements of a peer may take even if its share of the memory is used up. A few dozen
+/// services fit, so that clients whose layouts are known can still connect while the server is short of memory.
+const ANNOUNCED_LEAST: usize = 16 * 1024;
+
+/// Close reason of a peer whose share of the memory has no room for the services that it announces or their layouts.
+const NO_MEMORY: &str = "no memory for the announced services of the peer";
+
+/// Close reason of a peer that announces more than [`SERVICES_MAX`] services.
+const TOO_MANY: &str = "the peer announces too many services";
+
 /// Wire layouts of the peer's services that differ from the local ones, with the translations that they require.
 #[derive(Default, Debug)]
 pub(crate) struct PeerLayouts {
@@ -56,19 +67,21 @@ pub(crate) struct PeerLayouts {
 
 #[derive(Default, Debug)]
 struct State {
-    /// Operation numbers that the peer has announced, in ascending order.
-    claims: Vec<Claim>,
+    /// Operation numbers that the peer has announced. Not a sorted vector, because the peer chooses the number of
+    /// announcements, and each one would sort all earlier ones again.
+    claims: BTreeMap<u16, Claim>,
     services: Vec<PeerService>,
     held: Vec<(HeldCall, MemoryCharge)>,
     held_bytes: usize,
-    /// Charges to the peer for the memory of `claims` and of translation plans.
+    /// Charge to the peer for `claims` and for the services that it has announced.
+    announced: Option<MemoryCharge>,
+    /// Charges to the peer for translation plans.
     charges: Vec<MemoryCharge>,
 }
 
-/// An operation number that the peer has announced, and the method that it refers to in the peer's layout.
+/// Method in the peer's layout that an announced operation number refers to.
 #[derive(Clone, Copy, Debug)]
 struct Claim {
-    operation: u16,
     /// Index of the service in [`State::services`], or [`CONTESTED`].
     service: u16,
     /// Index of the method within its service, or [`NO_METHOD`].
@@ -81,7 +94,11 @@ const CONTESTED: u16 = u16::MAX;
 /// Value of [`Claim::method`] for an operation number that exists only in the local layout of the service.
 const NO_METHOD: u16 = u16::MAX;
 
-/// Maximum number of a peer's services with layouts that differ from the local ones.
+/// Memory of a claim in bytes. A node of the tree has eleven entries, and is at least half full.
+const CLAIM_COST: usize = 2 * size_of::<(u16, Claim)>() + 4;
+
+/// Maximum number of services recorded for a connection, in both directions. Further announcements of the peer close
+/// it.
 const SERVICES_MAX: usize = 1024;
 
 /// A service that the peer calls or offers in a wire layout that differs from the local one.
@@ -168,9 +185,10 @@ impl PeerLayouts {
         connection.attachments().get()
     }
 
-    /// Adds services that the peer calls, and requests the descriptions that are not cached. `own` returns the layout
-    /// that a service has at this end, `has` whether an operation is served, and `is_mounted` whether it belongs to a
-    /// mounted router. Returns the operations of the added services.
+    /// Adds services that the peer calls, and requests the descriptions that are not cached. `own` returns the local
+    /// layout of a service, `has` whether an operation is served, and `is_mounted` whether it belongs to a mounted
+    /// router. Returns the operations of the added services, or the reason to close the connection if there are too
+    /// many services or the peer has no memory left for them.
     pub(crate) fn add_called(
         &self,
         named: Vec<PeerLayout>,
@@ -178,27 +196,37 @@ impl PeerLayouts {
         has: impl Fn(u16) -> bool,
         is_mounted: impl Fn(u16) -> bool,
         connection: &Connection,
-    ) -> Vec<u16> {
+    ) -> Result<Vec<u16>, &'static str> {
         let mut state = self.state.lock();
+        let (claimed, mut memory) = (state.claims.len(), 0);
         let mut fresh = Vec::new();
         let mut unknown = Vec::new();
         for theirs in named {
             let is_known = |known: &PeerService| known.caller == Caller::Peer && known.theirs == theirs;
-            let Ok(service) = u16::try_from(state.services.len()) else { break };
-            if usize::from(service) >= SERVICES_MAX || state.services.iter().any(is_known) {
+            if state.services.iter().any(is_known) {
                 continue;
             }
+            // Calls of a service that is not recorded would be decoded with the wrong layout.
+            let at = u16::try_from(state.services.len()).ok().filter(|at| usize::from(*at) < SERVICES_MAX);
+            let Some(service) = at else {
+                connection.count_rejected();
+                return Err(TOO_MANY);
+            };
             let ours = own(&theirs.service);
             // Limit the claims for operations that are not served here, because the peer chooses their number, and each
             // takes memory.
-            let mut absent = ABSENT_MAX.saturating_sub(state.claims.len() + fresh.len());
+            let mut absent = ABSENT_MAX.saturating_sub(state.claims.len());
             for (method, &operation) in theirs.operations.iter().enumerate() {
                 if ours.is_none() && !has(operation) {
                     let Some(left) = absent.checked_sub(1) else { continue };
                     absent = left;
                 }
                 let service = if is_mounted(operation) { CONTESTED } else { service };
-                fresh.push(Claim { operation, service, method: u16::try_from(method).unwrap_or(u16::MAX) });
+                let claim = Claim { service, method: u16::try_from(method).unwrap_or(u16::MAX) };
+                // Mark an operation claimed by two services as contested, because it is unknown which of them the peer
+                // means.
+                state.claims.entry(operation).and_modify(|first| first.service = CONTESTED).or_insert(claim);
+                fresh.push(operation);
             }
             let theirs = if ours.is_some() { theirs } else { shortened(&theirs) };
             let layout = match ours {
@@ -208,29 +236,23 @@ impl PeerLayouts {
             if matches!(layout, LayoutState::Asked(..)) && !unknown.contains(&theirs.fingerprint) {
                 unknown.push(theirs.fingerprint);
             }
+            memory += size_of::<PeerService>() + theirs.service.len() + size_of_val(&*theirs.operations);
             state.services.push(PeerService { theirs, caller: Caller::Peer, layout });
         }
-        let operations = fresh.iter().map(|claim| claim.operation).collect();
-        state.charges.push(connection.charge_request(fresh.len() * size_of::<Claim>()));
-        state.claims.extend(fresh);
-        state.claims.sort_by_key(|claim| claim.operation);
-        // Mark an operation claimed by two services as contested, because it is unknown which of them the peer means.
-        state.claims.dedup_by(|next, first| {
-            let is_same = next.operation == first.operation;
-            if is_same {
-                first.service = CONTESTED;
-            }
-            is_same
-        });
+        memory += (state.claims.len() - claimed) * CLAIM_COST;
+        if !state.charge_announced(memory, connection) {
+            return Err(NO_MEMORY);
+        }
         // Release the lock first, because `ask` sends a packet.
         drop(state);
         if !unknown.is_empty() {
             Self::ask(connection, &unknown);
         }
-        operations
+        Ok(fresh)
     }
 
-    /// Asks the peer for the descriptions of layouts, and waits for them for [`HELD_TIME`] at most.
+    /// Requests the descriptions of layouts from the peer. If they do not arrive within [`HELD_TIME`], a task rejects
+    /// the calls that are held for them.
     fn ask(connection: &Connection, unknown: &[Fingerprint]) {
         if connection.send_now(|outbox| put_ask(outbox, unknown)).is_err() {
             return;
@@ -252,20 +274,20 @@ impl PeerLayouts {
         services: impl Iterator<Item = (&'static Layout, &'static Layout)>,
         connection: &Connection,
     ) -> Option<Arc<Self>> {
-        let (mut claims, mut rest, mut known) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut claims, mut rest, mut known) = (BTreeMap::new(), Vec::new(), Vec::new());
         for ((own, theirs), service) in services.zip(0..) {
-            let claim = |(&operation, method)| Claim { operation, service, method };
-            claims.extend(theirs.operations.iter().zip(0..).map(claim));
-            // Operation numbers that exist only in this end's layout of a service are unknown to the client.
-            rest.extend(own.operations.iter().zip(std::iter::repeat(NO_METHOD)).map(claim));
+            for (&operation, method) in theirs.operations.iter().zip(0..) {
+                claims.entry(operation).or_insert(Claim { service, method });
+            }
+            // Operation numbers that exist only in the local layout of a service are unknown to the client.
+            rest.extend(own.operations.iter().map(|operation| (*operation, Claim { service, method: NO_METHOD })));
             known.push(PeerService::compat(own, theirs, Caller::Peer));
         }
-        claims.extend(rest);
-        // The sort is stable, so the claims of the client come first and are kept below.
-        claims.sort_by_key(|claim| claim.operation);
-        claims.dedup_by_key(|claim| claim.operation);
-        let charges = vec![connection.charge_request(claims.len() * size_of::<Claim>())];
-        let state = State { claims, services: known, charges, ..State::default() };
+        for (operation, claim) in rest {
+            claims.entry(operation).or_insert(claim);
+        }
+        let announced = Some(connection.charge(claims.len() * CLAIM_COST));
+        let state = State { claims, services: known, announced, ..State::default() };
         connection.attachments().insert(Self { state: state.into(), ..Self::default() });
         Self::of(connection)
     }
@@ -283,7 +305,7 @@ impl PeerLayouts {
     pub(crate) fn add_offered(&self, own: &'static Layout, theirs: PeerLayout, outbox: &mut Outbox) {
         let mut state = self.state.lock();
         let is_known = |known: &PeerService| known.caller == Caller::This && known.theirs == theirs;
-        if state.services.len() >= SERVICES_MAX || state.services.iter().any(is_known) {
+        if state.services.iter().any(is_known) {
             return;
         }
         let layout = LayoutState::new(own, &theirs, Caller::This);
@@ -299,8 +321,7 @@ impl PeerLayouts {
     /// on both sides.
     pub(crate) fn find(&self, operation: u16) -> Option<PeerMethod> {
         let state = self.state.lock();
-        let at = state.claims.binary_search_by_key(&operation, |claim| claim.operation).ok()?;
-        let Claim { service, method, .. } = *state.claims.get(at)?;
+        let Claim { service, method } = *state.claims.get(&operation)?;
         let Some(service) = state.services.get(usize::from(service)) else {
             return Some(PeerMethod::Refused(Status::failed_precondition(format!(
                 "operation {operation} belongs to several services or routers: the schemas of the two ends conflict"
@@ -361,8 +382,8 @@ impl PeerLayouts {
     pub(crate) fn hold(self: &Arc<Self>, call: HeldCall, connection: &Connection) {
         let cost = call.cost();
         let mut state = self.state.lock();
-        // The timeout may have passed on another thread since the caller looked up the method. Nothing would release
-        // the call then.
+        // The timeout may have passed on another thread since the caller looked up the method. A call that is held now
+        // would then never be released.
         if !state.is_awaited(&call) {
             drop(state);
             return self.refuse_late(call, connection);
@@ -402,24 +423,20 @@ impl PeerLayouts {
         let fingerprint = refused.unwrap_or_else(|| Fingerprint::of(body));
         let mut state = self.state.lock();
         let mut charges = Vec::new();
+        // The peer may have announced a service many times, with different operations, so create its plans once.
+        let mut created = HashMap::new();
         let mut is_requested = false;
         for service in state.services.iter_mut().filter(|service| service.theirs.fingerprint == fingerprint) {
             let (LayoutState::Asked(own, _) | LayoutState::Late(own)) = service.layout else { continue };
             is_requested = true;
-            let known = match refused {
+            let caller = service.caller;
+            let plans = created.entry((own.fingerprint, caller)).or_insert_with(|| match refused {
                 Some(_) => Err("the peer has no description of it".to_owned()),
-                None => ServicePlans::new(own, body, service.caller, Form::Extended),
-            };
-            service.layout = match known {
-                Ok(plans) if !connection.has_room(plans.memory) => {
-                    connection.count_rejected();
-                    LayoutState::Failed(own, "the memory limit for its sender is reached".into())
-                }
-                Ok(plans) => {
-                    charges.push(connection.charge_request(plans.memory));
-                    LayoutState::Known(own, plans)
-                }
-                Err(error) => LayoutState::Failed(own, error.into()),
+                None => charged_plans(own, body, caller, connection, &mut charges),
+            });
+            service.layout = match plans {
+                Ok(plans) => LayoutState::Known(own, plans.clone()),
+                Err(error) => LayoutState::Failed(own, error.as_str().into()),
             };
         }
         if !is_requested {
@@ -462,10 +479,26 @@ impl PeerLayouts {
 }
 
 impl State {
+    /// Charges the memory of new announcements to the peer. Returns `false` if the peer has no memory left.
+    fn charge_announced(&mut self, memory: usize, connection: &Connection) -> bool {
+        if memory == 0 {
+            return true; // All services were known.
+        }
+        let announced = self.announced.get_or_insert_with(|| connection.charge(0));
+        let bytes = announced.bytes() + memory;
+        if bytes <= ANNOUNCED_LEAST {
+            announced.resize(bytes);
+        } else if !announced.try_resize(bytes) {
+            connection.count_rejected();
+            return false;
+        }
+        true
+    }
+
     /// Returns whether the description that a call requires has neither arrived nor timed out.
     fn is_awaited(&self, call: &HeldCall) -> bool {
-        let at = self.claims.binary_search_by_key(&call.operation(), |claim| claim.operation);
-        let service = at.ok().and_then(|at| self.services.get(usize::from(self.claims[at].service)));
+        let claim = self.claims.get(&call.operation());
+        let service = claim.and_then(|claim| self.services.get(usize::from(claim.service)));
         service.is_some_and(|service| matches!(service.layout, LayoutState::Asked(..)))
     }
 
@@ -532,6 +565,27 @@ impl PeerService {
     }
 }
 
+/// Creates the plans for a described layout, and charges their memory to the peer. Closes the connection if the peer's
+/// share of the memory has no room for them.
+fn charged_plans(
+    own: &'static Layout,
+    description: &[u8],
+    caller: Caller,
+    connection: &Connection,
+    charges: &mut Vec<MemoryCharge>,
+) -> Result<Arc<ServicePlans>, String> {
+    let plans = ServicePlans::new(own, description, caller, Form::Extended)?;
+    let Some(charge) = connection.try_charge(plans.memory) else {
+        connection.count_rejected();
+        // This end requests a layout only once per connection. Close the connection, because the calls of the service
+        // would otherwise be rejected even when memory is available again.
+        connection.close_for(NO_MEMORY);
+        return Err(NO_MEMORY.to_owned());
+    };
+    charges.push(charge);
+    Ok(plans)
+}
+
 /// Returns the peer's layout of a service that does not exist locally, with a truncated name and without operation
 /// numbers.
 fn shortened(theirs: &PeerLayout) -> PeerLayout {
@@ -552,7 +606,7 @@ mod tests {
     use frisbee::testing::DetachedConnection;
     use tokio::runtime::Handle;
 
-    /// Regression test: such a call was held until the connection ended.
+    /// Regression test: a call after the timeout for the peer's layout was held until the connection ended.
     #[tokio::test(start_paused = true)]
     async fn call_is_not_held_after_timeout() {
         let detached = DetachedConnection::new(Handle::current(), 1 << 20);
@@ -563,11 +617,96 @@ mod tests {
             fingerprint: Fingerprint::new([7; 16]),
             operations: vec![10],
         };
-        layouts.add_called(vec![theirs], |_| Some(&FIRST), |_| true, |_| false, connection);
+        layouts
+            .add_called(vec![theirs], |_| Some(&FIRST), |_| true, |_| false, connection)
+            .expect("announcement should be within the limits");
         assert!(matches!(layouts.find(10), Some(PeerMethod::Held)));
         tokio::time::sleep(HELD_TIME + Duration::from_secs(1)).await;
         let call = HeldCall::Unary(PacketId(1), Operation::FIRST_USER, Envelope::bare(Bytes::new()), None);
         layouts.hold(call, connection);
         assert!(!layouts.holds_calls());
+    }
+
+    /// Returns an announcement of the service with these operations.
+    fn announced(fingerprint: Fingerprint, operations: Vec<u16>) -> PeerLayout {
+        PeerLayout { service: FIRST.service.to_owned(), fingerprint, operations }
+    }
+
+    /// Regression test: each announcement sorted all operation numbers of the earlier ones.
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn announcement_time_is_independent_of_earlier_ones() {
+        use crate::clock::cpu_time;
+        let time = |operations: std::ops::Range<u16>| {
+            let detached = DetachedConnection::new(Handle::current(), 64 << 20);
+            let connection = detached.connection();
+            let layouts: Arc<PeerLayouts> = connection.attachments().get_or_insert();
+            let announce = |operations: Vec<u16>| {
+                // The fingerprint is that of the local layout, so the peer is not asked for a description.
+                let theirs = announced(FIRST.fingerprint, operations);
+                let added = layouts.add_called(vec![theirs], |_| Some(&FIRST), |_| true, |_| false, connection);
+                added.expect("announcement should be within the limits");
+            };
+            announce(operations.collect());
+            let run = |number: u16| {
+                let start = cpu_time();
+                announce(vec![60_000 + number]);
+                cpu_time() - start
+            };
+            (0..100).map(run).min().expect("at least one round should run")
+        };
+        let (few, many) = (time(10..20), time(10..50_000));
+        assert!(many < few * 10, "{few:?} after 10 operations, {many:?} after 50 000");
+    }
+
+    /// Regression test: the calls of the service were rejected until the peer reconnected for another reason.
+    #[tokio::test]
+    async fn layout_without_memory_closes_connection() {
+        static OWN: Layout = Layout::new("shop.Offers", &[10], 1, b"\x01\x00\x00\x0bshop.Offers", "");
+        let detached = DetachedConnection::new(Handle::current(), 1 << 20);
+        let connection = detached.connection();
+        let layouts: Arc<PeerLayouts> = connection.attachments().get_or_insert();
+        let theirs = announced(Fingerprint::of(OWN.description), vec![10]);
+        let added = layouts.add_called(vec![theirs], |_| Some(&OWN), |_| true, |_| false, connection);
+        assert_eq!(added, Ok(vec![10]));
+        let _all = connection.charge(1 << 20);
+        layouts.handle_layout(OWN.description, connection).expect("description should have been requested");
+        assert!(detached.closing().is_some_and(|reason| reason.to_string().contains(NO_MEMORY)));
+    }
+
+    /// Regression test: calls of further services were decoded with the local layout.
+    #[tokio::test]
+    async fn services_beyond_maximum_are_rejected() {
+        let detached = DetachedConnection::new(Handle::current(), 64 << 20);
+        let connection = detached.connection();
+        let layouts: Arc<PeerLayouts> = connection.attachments().get_or_insert();
+        let announce = |numbers: std::ops::Range<u16>| {
+            let named = numbers.map(|number| announced(FIRST.fingerprint, vec![number])).collect();
+            layouts.add_called(named, |_| Some(&FIRST), |_| true, |_| false, connection)
+        };
+        assert_eq!(announce(100..1124).map(|fresh| fresh.len()), Ok(SERVICES_MAX));
+        assert_eq!(announce(100..1124), Ok(Vec::new()), "known services should be accepted");
+        assert_eq!(announce(1124..1125), Err(TOO_MANY));
+    }
+
+    /// Regression test: the plans were created again for each announcement with other operations, up to 1024 times.
+    #[tokio::test]
+    async fn plans_of_service_are_created_once() {
+        static OWN: Layout = Layout::new("shop.Orders", &[10], 1, b"\x01\x00\x00\x0bshop.Orders", "");
+        let detached = DetachedConnection::new(Handle::current(), 1 << 20);
+        let connection = detached.connection();
+        let layouts: Arc<PeerLayouts> = connection.attachments().get_or_insert();
+        let fingerprint = Fingerprint::of(OWN.description);
+        let called = [10, 20].map(|operation| announced(fingerprint, vec![operation]));
+        let added = layouts.add_called(called.into(), |_| Some(&OWN), |_| true, |_| false, connection);
+        assert_eq!(added, Ok(vec![10, 20]));
+        layouts.handle_layout(OWN.description, connection).expect("description should have been requested");
+        let state = layouts.state.lock();
+        let plans = state.services.iter().map(|service| match &service.layout {
+            LayoutState::Known(_, plans) => Arc::as_ptr(plans),
+            other => panic!("description should be usable, but the layout is {other:?}"),
+        });
+        let plans: Vec<_> = plans.collect();
+        assert!(matches!(plans[..], [one, other] if one == other), "{plans:?}");
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Number of size classes for the number of calls in progress: powers of two up to 2^15, the maximum per connection.
+/// Number of size classes for the number of calls in progress: powers of two up to 2^15. The last class has no limit.
 const POWERS: usize = 16;
 
 /// Smoothing divisor of the moving average. Clients choose the lowest of many reported values, which favours outliers.
@@ -47,12 +47,12 @@ impl Load {
         // The load and the store are not atomic. A concurrent update may be lost, which barely changes the average.
         let (before, now) = (average.load(Ordering::Relaxed).cast_signed(), each.cast_signed());
         let next = if before == 0 { now } else { before + (now - before) / SMOOTHING };
-        // Move the average towards the measured value by the smoothing divisor.
         average.store(next.cast_unsigned(), Ordering::Relaxed);
     }
 
     /// Returns the expected duration in microseconds of a call that runs while `count` calls are in progress, including
-    /// itself. Uses the nearest size class with measurements.
+    /// itself, or 0 without measurements. Uses the size class of `count` if it has measurements. Otherwise, uses the
+    /// nearest lower class that has some, or else the nearest higher one.
     fn expected(&self, count: u32) -> u32 {
         let at = power(count);
         let nanos = |power: usize| {

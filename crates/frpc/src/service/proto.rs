@@ -3,7 +3,7 @@
 use crate::Status;
 use crate::service::formats::Format;
 use polyglot::protobuf::{Protobuf, memory_of};
-use polyglot::{BULK_MIN, Message};
+use polyglot::{BULK_MIN, CONTAINER_MEMORY_MAX, Message};
 
 /// Returns the format `proto` for these message types. The memory of requests is limited like with the protobuf codec.
 /// The maximum nesting depth is 100, which prost hard-codes.
@@ -20,11 +20,12 @@ where
             let memory = memory_of::<A>(bytes).map_err(invalid)?;
             if memory > options.memory_max() {
                 let text = format!("the decoded {} would exceed the memory limit", A::NAME);
-                return Err(Status::resource_exhausted(text));
+                let status = Status::resource_exhausted(text);
+                return Err(if memory <= CONTAINER_MEMORY_MAX { status.overload() } else { status });
             }
             options.set_memory(memory);
-            // Copy the values of short requests, because a request may be a slice of a much larger read buffer. Call the
-            // function by its full path, because both traits may have a function with this name.
+            // Copy the values of short requests, because a request may be a slice of a much larger read buffer. Call
+            // the function by its full path, because both traits may have a function with this name.
             let message = match bytes.len() {
                 ..BULK_MIN => <A as prost::Message>::decode(&bytes[..]),
                 _ => <A as prost::Message>::decode(bytes.clone()),

@@ -1,5 +1,4 @@
-//! Streaming methods. Calls over other protocols, with messages encoded in a format, are implemented here. Native calls
-//! are implemented in `service/streams.rs`.
+//! Streaming methods, and calls of them over other protocols. Native calls are implemented in `service/streams.rs`.
 
 use crate::api::BoxedCall;
 use crate::api::middleware::{Chain, MethodInfo, through};
@@ -22,7 +21,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// A stream of encoded messages.
+/// A stream of messages in the encoding of their caller.
 pub(crate) type MessageBytes = Pin<Box<dyn Stream<Item = Result<Bytes, Status>> + Send>>;
 
 /// Encoded response of a streaming method: a single message or a stream of messages.
@@ -107,8 +106,8 @@ where
 
 /// Argument of a streaming method's handler: a single message `A` or a stream of such messages.
 pub(crate) trait StreamRequest<A>: Sized + Send + 'static {
-    /// Receives the request of a native or compat caller. Returns `None` if the stream has ended or the request was
-    /// rejected.
+    /// Receives the request of a native or compat caller, with the charge for its memory if it is a single message.
+    /// Returns `None` if the stream has ended or the request was rejected.
     fn receive(
         stream: ReceivedStream<'_>,
         receiver: StreamReceiver,

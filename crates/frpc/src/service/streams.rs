@@ -164,7 +164,7 @@ pub(crate) fn refuse(stream: &Stream, status: &Status) {
     stream.close();
 }
 
-/// Executes a streaming call in its own task until it completes or the client closes the stream.
+/// Spawns a task that runs a streaming call until it completes or the client closes the stream.
 fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFuture<Result<(), Status>>) {
     let RunningCall { name, id, sender, shared_receiver, options, observed_call } = call;
     let Prefix { deadline, trace, expires, memory, .. } = *options;
@@ -204,7 +204,7 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
             });
             worked.await
         };
-        // The call was dropped before its end and is reported as cancelled.
+        // The client has closed the stream. Dropping the observed call reports it as cancelled.
         let Some(worked) = worked else { return };
         let worked = worked.unwrap_or_else(|panic| Err(panicked(panic.as_ref(), name, &connection)));
         if let Some(mut observed_call) = observed_call {
@@ -234,7 +234,7 @@ async fn close(sender: &StreamSender, shared_receiver: &SharedReceiver) {
     shared_receiver.is_polling.store(false, Ordering::Relaxed);
     let mut waiter = sender.waiter();
     let ended = poll_fn(|context| {
-        // Register this task first, as above.
+        // Register this task before looking for the receiver, because another task may return it at any time.
         let closed = waiter.poll_closed(context);
         if shared_receiver.poll_drain(context).is_ready() { Poll::Ready(()) } else { closed }
     });

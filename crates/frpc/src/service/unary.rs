@@ -11,7 +11,7 @@ use crate::observe::{Token, TraceContext};
 use crate::service::admission::{Guard, admit};
 use crate::service::caller::Caller;
 use crate::service::erased::ErasedUnary;
-use crate::service::failures::{log, overloaded, panicked, takes_too_much, too_many};
+use crate::service::failures::{lacks_memory, log, overloaded, panicked, takes_too_much, too_many};
 use crate::service::formats::{self, Format, FormatOptions, LARGE_BODY};
 use crate::service::hand_off;
 use crate::service::handle::ServiceHandle;
@@ -169,7 +169,7 @@ struct MethodState {
     /// Observer of the method's calls. Boxed because most methods have none, and idle connections keep their instances.
     method_observer: Option<Box<MethodObserver>>,
     guard: Option<Guard>,
-    /// Whether access rules reject calls without options such as metadata.
+    /// Whether calls without options, such as metadata, must be checked against the access rules.
     needs_options: bool,
     reading: DecodeOptions,
     /// Whether requests may have to be decompressed or translated.
@@ -214,7 +214,11 @@ where
         };
         let Received { message, mut memory, is_slow } = match decoded {
             Ok(received) => received,
-            Err(status) => return self.state.refuse(caller, call.reply, status, ServeProgress::Refused),
+            Err(status) => {
+                let is_short = lacks_memory(&caller.connection, &status);
+                let served = if is_short { ServeProgress::Overloaded } else { ServeProgress::Refused };
+                return self.state.refuse(caller, call.reply, status, served);
+            }
         };
         if takes_too_much(&caller.connection, memory) {
             return self.state.refuse(caller, call.reply, overloaded(), ServeProgress::Overloaded);
@@ -291,7 +295,7 @@ where
         Ok(Received { is_slow, ..received? })
     }
 
-    /// Returns the function that makes the call inside all of its middleware.
+    /// Returns the function that calls the handler, inside of all middleware.
     fn innermost(&self) -> impl FnOnce(Request<A>) -> F + Send + 'static {
         let (service, handler) = (self.service.clone(), self.handler.clone());
         move |request| handler(service, request)
@@ -363,7 +367,7 @@ impl MethodState {
         }
     }
 
-    /// Authorizes a call.
+    /// Starts observing a call and authorizes it. If the call is rejected, also returns how the rejection counts.
     #[inline(always)]
     fn admit(
         &mut self,
@@ -397,9 +401,9 @@ impl MethodState {
         self.prepares && (self.translation.is_some() || compressed::is_present(body))
     }
 
-    /// Decompresses and translates a request. Returns whether this was expensive relative to the size of the request. A
-    /// short translation is written to `translated`. A long translation replaces `body`, because the decoded message may
-    /// share its memory.
+    /// Decompresses and translates a request. Writes a short translation to `translated`. A long translation replaces
+    /// `body`, because the decoded message may share its memory. Returns whether this was expensive relative to the
+    /// size of the request.
     fn prepare(&self, body: &mut Bytes, translated: &mut Scratch, by: &Connection) -> Result<bool, Status> {
         let mut is_slow = compressed::is_present(body);
         if is_slow {
@@ -479,7 +483,7 @@ impl MethodState {
         served
     }
 
-    /// Replies to a call with a failure status.
+    /// Replies to a call with a failure status. Set `is_refused` if the handler has not been polled.
     fn fail(&self, caller: &Caller, reply: ReplyTo<'_>, status: Status, is_refused: bool) {
         let code = status.code();
         match reply {

@@ -52,7 +52,7 @@ impl<M: Message> Streaming<M> {
             Poll::Ready(Some(Err(failure))) if !self.has_headers => Poll::Ready(Err(failure)),
             // Keep a failure that follows HEADERS, because the server has accepted the call.
             Poll::Ready(Some(first)) => {
-                // Make the next read take the general path, which returns this message.
+                // Disable the fast path for the next read, because only the general path returns this message.
                 (*self.first.get_mut(), self.in_a_row) = (Some(first.map(Box::new)), 0);
                 Poll::Ready(Ok(()))
             }

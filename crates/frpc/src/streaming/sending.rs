@@ -80,8 +80,8 @@ where
     .await
 }
 
-/// Sends the messages of a stream that are ready, up to a limit, and returns their number. `next` polls the next item,
-/// `message` extracts its message, and `put` encodes the message as a packet.
+/// Sends the messages of a stream that are ready, up to a limit. Returns their number, and the result of the stream if
+/// it has ended. `next` polls the next item, `message` extracts its message, and `put` encodes the message as a packet.
 fn send_some<T, M>(
     batch: &mut StreamBatch,
     context: &mut Context<'_>,
@@ -151,7 +151,7 @@ pub(crate) fn send_error(sender: &StreamSender, status: &Status) {
     send_failure(sender, status, status.is_rejection());
 }
 
-/// Like [`send_error`], but states that the call has not run.
+/// Sends the failure status of a call, and states to a native peer that the call has not run.
 pub(crate) fn send_refusal(sender: &StreamSender, status: &Status) {
     send_failure(sender, status, true);
 }

@@ -27,7 +27,7 @@ impl Flags {
     pub(crate) const COMPRESSED: Self = Self(1);
     /// Fail if a field has its default value, because the flat format cannot distinguish that from an absent field.
     pub(crate) const LOSSLESS: Self = Self(2);
-    /// Translate the message to the peer's wire layout. Set by [`Writing::new`].
+    /// The method's messages are translated to the peer's wire layout, so a task must look up the translation.
     pub(crate) const TRANSLATED: Self = Self(4);
 
     /// Returns these flags if `is_set`, and no flags otherwise.
@@ -310,7 +310,7 @@ pub(crate) fn put_error(outbox: &mut Outbox, id: PacketId, operation: Operation,
     put_failure(outbox, id, operation, status, style, false);
 }
 
-/// Like [`put_error`], but tells native peers that the call has not run.
+/// Writes a packet with an error as its body, which states to native peers that the call has not run.
 pub(crate) fn put_refusal(outbox: &mut Outbox, id: PacketId, operation: Operation, status: &Status, style: Form) {
     put_failure(outbox, id, operation, status, style, true);
 }
@@ -430,7 +430,8 @@ pub(crate) fn message<M: Message>(body: &Bytes, reading: DecodeOptions, what: &s
     polyglot::decode_root(&mut reading.shared(body)?).map_err(|error| undecodable::<M>(what, &error))
 }
 
-/// Decompresses and translates a body without its prefix. `what` names the message in errors.
+/// Decompresses a body without its prefix if it is compressed, and translates it if there is a translation. `by` is the
+/// connection that the body arrived on. `what` names the message in errors.
 pub(crate) fn prepared(
     body: Bytes,
     what: &str,

@@ -1,9 +1,9 @@
 //! Compression of messages between native peers that have both announced support.
 //!
 //! A compressed message consists of the byte `11`, its uncompressed length n as a varint, and a zstd frame that
-//! decompresses to n bytes. Other messages never start with `11`, so compression is detected when decoding fails, at no
-//! cost for other messages. All claims of the frame are checked before memory is allocated. On a server, the method
-//! table determines which messages are compressed. On a client, [`CompressedMethods`] does.
+//! decompresses to n bytes. Other messages never start with `11`. Fast paths need no check for this byte, because they
+//! fail to decode a compressed message. All claims of the frame are checked before memory is allocated. On a server,
+//! the method table determines which messages are compressed. On a client, [`CompressedMethods`] does.
 
 #[cfg(feature = "zstd")]
 mod frames;
@@ -20,7 +20,7 @@ const COMPRESSED: u8 = 0x11;
 /// Type of the HELLO item that announces support for compressed messages. It contains one byte per supported algorithm.
 pub(crate) const DECOMPRESSES: u8 = Hello::FIRST_USER_ITEM + 3;
 
-/// Identifier of zstd in compressed messages, the only supported algorithm.
+/// Identifier of zstd in the HELLO item [`DECOMPRESSES`], the only supported algorithm.
 pub(crate) const ZSTD: u8 = 1;
 
 /// Selects the outgoing calls that a client or server compresses.
@@ -63,7 +63,7 @@ pub(crate) fn is_present(body: &[u8]) -> bool {
 }
 
 /// Compresses the message at offset `start` of a packet's buffer, including parts held by reference. Leaves it
-/// unchanged if it would not become shorter.
+/// unchanged if compression would save too little.
 pub(crate) fn compress(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<Bulk>) {
     #[cfg(feature = "zstd")]
     frames::compress(packet, start, bulk);

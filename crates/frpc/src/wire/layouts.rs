@@ -1,16 +1,15 @@
 //! Wire layouts in HELLO, and the packets about layouts: ASK, LAYOUT and CALLS.
 //!
 //! Messages have no field numbers on the wire, so a peer with another schema would misread them without a translation.
-//! The accepting end performs the translation and requests the descriptions that it does not know
-//! (`service/layouts.rs`).
+//! The accepting side translates them and requests the descriptions that it does not know (`service/layouts.rs`).
 
 use crate::schema::layout::Layout;
 use crate::wire::compressed::DECOMPRESSES;
 use crate::wire::report::REPORT_REQUEST_ITEM;
 use bytes::Bytes;
 use frisbee::tlv::{put_varint, take_varint};
-use frisbee::{Hello, Operation, Outbox, PacketId, PeerKind, extension};
-use polyglot::layout::{DESCRIPTION_MAX, Fingerprint};
+use frisbee::{Hello, Outbox, PacketId, PeerKind, extension};
+use polyglot::layout::Fingerprint;
 
 /// Type of the HELLO items that describe the services offered by the sender.
 pub(crate) const OFFERED: u8 = Hello::FIRST_USER_ITEM;
@@ -114,15 +113,11 @@ pub(crate) fn takes_calls(client: &PeerKind) -> bool {
     client.hello().is_some_and(|hello| hello.items().any(|(kind, _)| kind == OFFERED))
 }
 
-/// Writes a packet about layouts. It may exceed the peer's size limit for other packets.
+/// Writes a packet about layouts. Packets of servers have at most 1024 bytes ([`ASKED_MAX`] fingerprints), which every
+/// outbox accepts. Packets of clients may be longer, because the memory of their outboxes is not limited.
 fn put(outbox: &mut Outbox, id: PacketId, body: &[u8]) {
-    let limit = outbox.limit();
-    outbox.set_limit(limit.max(DESCRIPTION_MAX as u32));
-    let mut packet = outbox.packet(id, Operation::EXTENSION);
-    packet.put_slice(body);
-    let put = packet.finish();
+    let put = outbox.push_extension(id, body);
     debug_assert!(put.is_ok(), "packets about layouts should be within their limit");
-    outbox.set_limit(limit);
 }
 
 /// Requests descriptions of the layouts with these fingerprints by ASK packets.
@@ -139,9 +134,11 @@ pub(crate) fn asked(body: &[u8]) -> Option<impl Iterator<Item = Fingerprint>> {
     (1..=ASKED_MAX).contains(&fingerprints.len()).then(|| fingerprints.iter().copied().map(Fingerprint::new))
 }
 
-/// Replies to an ASK packet with the layout that has this fingerprint, or reports that it is unknown.
+/// Replies to an ASK packet with the description of a layout. Reports the fingerprint as unknown if `layout` is `None`
+/// or the server has no memory for the description.
 pub(crate) fn put_layout(outbox: &mut Outbox, fingerprint: Fingerprint, layout: Option<&Layout>) {
-    match layout.map(|layout| layout.description).filter(|description| !description.is_empty()) {
+    let has_room = |description: &&[u8]| (1..=outbox.extension_max()).contains(&description.len());
+    match layout.map(|layout| layout.description).filter(has_room) {
         Some(description) => put(outbox, extension::LAYOUT, description),
         None => put(outbox, extension::LAYOUT, &[&[0][..], &fingerprint.bytes()].concat()),
     }

@@ -80,7 +80,7 @@ pub(crate) struct ServicePlans {
     counts: Arc<TranslationCounts>,
 }
 
-/// Numbers of a service's translated calls. They outlive evicted plans.
+/// Counts of a service's translated calls and skipped fields, kept when the plans are evicted from the cache.
 #[derive(Debug, Default)]
 struct TranslationCounts {
     calls: AtomicU64,
@@ -88,10 +88,10 @@ struct TranslationCounts {
     skipped: AtomicU64,
 }
 
-/// Correspondence between a method of the peer's layout and a local method.
+/// Relation of a method in the peer's layout to the methods of the local layout.
 #[derive(Debug)]
 enum MethodPlan {
-    /// The corresponding local method has this index.
+    /// The method corresponds to the local method with this index.
     Known { index: usize, incoming: Option<Root>, outgoing: Option<Root> },
     /// The local service has no method with this name.
     Absent(Box<str>),
@@ -110,10 +110,7 @@ pub(crate) struct Translation {
     outgoing: Option<Root>,
 }
 
-/// Parses the descriptions of a service at this end and at the peer.
-///
-/// # Errors
-/// If a description is malformed, or the peer's describes another service.
+/// Parses the descriptions of a service: the local one and the peer's.
 fn parse(own: &Layout, peer: &[u8]) -> Result<(Description, Description), String> {
     let parse = |bytes: &[u8]| Description::parse(bytes).map_err(|error: DescriptionError| error.to_string());
     let (here, there) = (parse(own.description)?, parse(peer)?);
@@ -203,7 +200,7 @@ impl ServicePlans {
     /// need one.
     ///
     /// # Errors
-    /// If this end does not serve the method or cannot translate its messages.
+    /// If the local peer does not serve the method or cannot translate its messages.
     pub(crate) fn served(self: &Arc<Self>, own: &Layout, method: usize) -> Result<FoundMethod, Status> {
         match self.methods.get(method) {
             Some(MethodPlan::Known { index, incoming, outgoing }) if *index < own.operations.len() => {
@@ -222,7 +219,7 @@ impl ServicePlans {
     /// if they need one.
     ///
     /// # Errors
-    /// If the peer does not have the method, or this end cannot translate its messages.
+    /// If the peer does not have the method, or the local peer cannot translate its messages.
     pub(crate) fn called(
         self: &Arc<Self>,
         own: &Layout,
@@ -276,7 +273,7 @@ impl Translation {
         if out.is_long() && !by.has_room(out.0.len()) {
             by.count_rejected();
             let text = format!("the translated {what} was discarded: the memory limit for its sender is reached");
-            return Err(Status::resource_exhausted(text));
+            return Err(Status::resource_exhausted(text).overload());
         }
         Ok(true)
     }
@@ -342,7 +339,7 @@ struct Cache {
     plans: HashMap<Key, (Arc<ServicePlans>, u64)>,
     /// Number of lookups so far, used to find the least recently used plan.
     uses: u64,
-    /// Counts by the name of a service of this end.
+    /// Counts of translated calls, by the name of the local service.
     counts: BTreeMap<&'static str, Arc<TranslationCounts>>,
 }
 

@@ -5,8 +5,8 @@
 use super::Extras;
 use std::cell::RefCell;
 
-/// Maximum number of pooled boxes per thread, each of about 140 bytes. Rarely are more messages with metadata in use at
-/// the same time.
+/// Maximum number of pooled boxes per thread, each of about 140 bytes. A thread rarely uses more messages with metadata
+/// at the same time.
 const POOL_MAX: usize = 64;
 
 thread_local! {

@@ -1,13 +1,13 @@
-//! Execution of calls within their middleware, and reuse of their allocations.
+//! Runs calls through the middleware of a channel or server, and reuses the allocations of completed calls.
 //!
-//! The chain keeps the box of the outermost middleware for its next call. That box keeps the boxes of the inner
-//! middleware.
+//! When a call completes, the chain keeps the box of the outermost middleware's future. This box owns the innermost
+//! call, which owns the boxes of the inner middleware.
 //!
 //! # Decisions
 //!
-//! Most calls with middleware do not allocate, because later calls reuse the boxes: one for the future of each
-//! middleware, and three for the innermost call. They are passed inwards through the chain with the call, and returned
-//! with the response.
+//! Most calls with middleware do not allocate, because they reuse the boxes of earlier calls: one for the future of
+//! each middleware, and three for the innermost call. The boxes are passed inwards with the call and outwards with the
+//! response.
 
 use super::innermost::InnermostCall;
 use super::runner::{ErasedMiddleware, OutermostState, RunnerSlot};
@@ -39,7 +39,7 @@ pub(crate) struct Chain {
     spares: Arc<Mutex<Vec<Pin<Box<RunnerSlot>>>>>,
 }
 
-/// The middleware inside another middleware. Contains at least one.
+/// The middleware of a chain from index `at` inwards. There is at least one.
 pub(super) struct InnerChain {
     chain: Arc<Chain>,
     at: usize,
@@ -79,7 +79,8 @@ impl ChainFuture {
         self.answered(polled)
     }
 
-    /// Returns the slot of a completed middleware to the innermost call for reuse.
+    /// Passes on the result of polling a middleware. If the result is a response, the innermost call keeps the
+    /// middleware's slot for reuse.
     fn answered(&mut self, mut polled: Poll<Result<CallResponse, Status>>) -> Poll<Result<CallResponse, Status>> {
         if let Poll::Ready(answered) = &mut polled
             && let Some(slot) = self.middleware.take()
@@ -123,9 +124,9 @@ impl Future for ChainFuture {
     }
 }
 
-/// A call within its middleware, in memory that belongs to the chain. `T` is the result of the call. After completion,
-/// another call can be started in the same memory. Dropping the value returns the memory to the chain. Boxes are reused
-/// across methods, except for the box of the innermost call.
+/// A call with its middleware, in memory taken from the chain. `T` is the result of the call. Once the call has
+/// completed, another one can begin in the same memory. Dropping the value then returns the memory to the chain. Calls
+/// of all methods share these boxes, except for the box that holds the future and the messages of the innermost call.
 pub(crate) struct PooledCall<T> {
     /// Slot with the future of the outermost middleware. `None` only during drop.
     outermost: Option<Pin<Box<RunnerSlot>>>,
@@ -143,7 +144,7 @@ impl<T> PooledCall<T> {
         Some(self.outermost.as_mut()?.as_mut().outermost())
     }
 
-    /// Starts a call. Its request message must already be stored.
+    /// Starts the call `last`, which already holds its request message.
     fn enter(
         &mut self,
         mut last: Box<InnermostCall>,
@@ -196,9 +197,9 @@ impl<B: 'static> PooledCall<Result<Response<B>, Status>> {
         }
     }
 
-    /// Returns the status of the call, given the status that its middleware returned. The call counts as not run if no
-    /// middleware continued it, or if it was not sent, regardless of who created the status. While a task holds its
-    /// [`Next`], the call may still run.
+    /// Records in the status that the middleware returned whether the call may have run, regardless of which code
+    /// created the status. The call has not run if it was not sent or no middleware has passed it on. It may still run
+    /// while a task holds its [`Next`].
     fn verdict(&mut self, status: Status) -> Status {
         let has_run = self.outermost().and_then(|outermost| outermost.has_run.as_mut());
         // `get_mut` synchronizes with a task that has run the call and dropped its reference.

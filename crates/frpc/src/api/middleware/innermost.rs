@@ -22,14 +22,14 @@ pub(super) struct InnermostCall {
     pub(super) parts: Option<Box<Parts>>,
     /// Whether the call has not been started yet.
     pub(super) is_coming: bool,
-    /// Whether this side makes the call rather than having received it.
+    /// Whether this process is the caller rather than the server of the call.
     pub(super) is_own: bool,
     /// The remaining middleware between the current owner of the call and the call itself.
     pub(super) rest: Option<InnerChain>,
     /// Whether the call has run or may have run. Shared with the outermost middleware, because an inner middleware may
     /// drop the call.
     pub(super) has_run: Arc<AtomicBool>,
-    /// Metadata and extensions that the response of the call will have.
+    /// Metadata and extensions of the response, set when the call completes.
     pub(super) extras: OptionalExtras,
     /// Stack of free slots for the futures of inner middleware.
     pub(super) slots: Vec<Pin<Box<RunnerSlot>>>,
@@ -46,8 +46,8 @@ impl InnermostCall {
 
 /// The innermost call, with its message types erased.
 pub(super) trait MakeCall: Send {
-    /// Polls the call, starting it first if `parts` is `Some`. On completion, the call keeps its response message and
-    /// stores the response's metadata and extensions in `extras`.
+    /// Polls the call, starting it first if `coming` has the properties of a call to start. On completion, the call
+    /// keeps its response message and stores the response's metadata and extensions in `extras`.
     fn poll(
         self: Pin<&mut Self>,
         coming: Option<&mut Parts>,

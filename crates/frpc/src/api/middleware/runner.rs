@@ -1,4 +1,4 @@
-//! Slots for the futures of middleware, which are reused by later calls.
+//! Reusable slots for the futures of middleware. Each holds the future of one call at a time.
 
 use super::innermost::InnermostCall;
 use super::{Call, CallResponse, Middleware, Next};
@@ -30,13 +30,13 @@ pub(super) type RunnerSlot = dyn RunMiddleware;
 pub(super) struct OutermostState {
     /// The innermost call, present before it is started and after it has completed.
     pub(super) last: Option<Box<InnermostCall>>,
-    /// Whether the innermost call of the previous run has run. Shared with that call.
+    /// Flag that tells whether the most recent innermost call may have run. Shared with that call.
     pub(super) has_run: Option<Arc<AtomicBool>>,
 }
 
 /// Runs one middleware around calls, in a reusable slot.
 pub(super) trait RunMiddleware: Send {
-    /// Polls the middleware, starting it first if a call is given. Completes when the middleware has completed.
+    /// Polls the future of the middleware, creating it first if `coming` is a call to start.
     fn poll(
         self: Pin<&mut Self>,
         coming: Option<(Call, Next)>,
@@ -63,7 +63,7 @@ pin_project_lite::pin_project! {
     }
 }
 
-/// Creates a slot for the futures that `make` returns. Their type cannot be named.
+/// Creates a slot for the futures that `make` returns. This is a generic function because their type has no name.
 fn slot<M, G, F>(middleware: Arc<M>, make: G) -> Pin<Box<RunnerSlot>>
 where
     M: Middleware,

@@ -14,7 +14,7 @@ static LAYOUT: Layout = Layout::new("test.Test", &[10, 11], 1, b"", "");
 static ADD: Method = Method::new(&LAYOUT, "Add", 10);
 static GET: Method = Method::new(&LAYOUT, "Get", 11);
 
-/// Bodies of a reply with a message and of a reply with an error.
+/// Body of a reply with a message. [`ERROR`] is that of a reply with an error.
 const MESSAGE: &[u8] = &[8, 0];
 const ERROR: &[u8] = &[6, 5, 1, b'x'];
 

@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-/// Makes a client-streaming call to a gRPC server, inside the channel's middleware.
+/// Makes a client-streaming call to a gRPC server, as the innermost call of the channel's middleware.
 pub(crate) async fn client_streaming<S, B>(
     channel: &Channel,
     method: &'static Method,
@@ -49,7 +49,7 @@ where
     read(channel.call_grpc(method, timeout, extras, requests, sent).await?, decode)
 }
 
-/// Makes a server-streaming call to a gRPC server, inside the channel's middleware.
+/// Makes a server-streaming call to a gRPC server, as the innermost call of the channel's middleware.
 pub(crate) fn server_streaming<A, B>(
     channel: &Channel,
     method: &'static Method,
@@ -64,7 +64,7 @@ where
     replies(channel, method, timeout, extras, encode(&message)?)
 }
 
-/// Makes a bidirectional streaming call to a gRPC server, inside the channel's middleware.
+/// Makes a bidirectional streaming call to a gRPC server, as the innermost call of the channel's middleware.
 pub(crate) fn streaming<S, B>(
     channel: &Channel,
     method: &'static Method,
@@ -88,7 +88,7 @@ fn encode(message: &(impl EncodeBody + ?Sized)) -> Result<GrpcRequests, Status> 
     enveloped(|out| message.encode_protobuf(out)).map(GrpcRequests::Whole).map_err(Status::not_run)
 }
 
-/// Returns the stream of encoded requests. Drops `sending` after the last one.
+/// Returns a stream that encodes the requests and drops `sending` after the last one.
 fn encode_all<S>(messages: S, sending: Option<Sending>) -> Result<GrpcRequests, Status>
 where
     S: Stream + Send + 'static,
@@ -98,7 +98,7 @@ where
     Ok(GrpcRequests::Stream(Box::pin(EncodedRequests { messages: Box::pin(messages), codec, sending })))
 }
 
-/// Makes a call with a stream of replies of type `B`.
+/// Starts a call and returns its stream of replies, which also reports that the call could not be started.
 fn replies<B: Message + 'static>(
     channel: &Channel,
     method: &'static Method,
@@ -171,7 +171,7 @@ enum ReplyState {
     /// A separate task is opening the call. The caller cannot wait for this, because the server may wait for requests
     /// before it sends the response head, while the caller may wait for the reply stream before it makes requests.
     Opening(AbortOnDrop<Result<(GrpcReplies, Arc<Link>), Status>>),
-    /// Holding the link counts the stream as load of its server.
+    /// The call is open. Its link is held, because references to a link count as load of its server.
     Open {
         replies: GrpcReplies,
         _link: Arc<Link>,
@@ -215,7 +215,8 @@ impl Channel {
         Ok(self.link_for(&call, until, &mut None).await?.link)
     }
 
-    /// Makes a call with a single reply, independent of message types. `sent` is notified after the last request.
+    /// Makes a call with a single reply. `sent` completes after the last request. Compiled once, because the messages
+    /// are encoded.
     async fn call_grpc(
         &self,
         method: &'static Method,
@@ -257,7 +258,7 @@ impl Channel {
         }
     }
 
-    /// Starts a call with a stream of replies, independent of message types.
+    /// Starts a call with a stream of replies. Compiled once, because the messages are encoded.
     fn open_grpc(
         &self,
         method: &'static Method,
@@ -278,7 +279,7 @@ impl Channel {
     }
 }
 
-/// Returns the connections to the server of a link.
+/// Returns the connections to the server of a link, or an error if the link is native.
 fn links(link: &Link) -> Result<&GrpcLinks, Status> {
     link.grpc.as_ref().ok_or_else(|| Status::internal("a gRPC channel has a link of another protocol").not_run())
 }

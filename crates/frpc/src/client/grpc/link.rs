@@ -1,5 +1,5 @@
-//! Connections to a gRPC server: the client driver of `frisbee_http2`. Callers queue frames under the connection's lock
-//! and wake the driver, which reads once and writes once per poll.
+//! A connection to a gRPC server, based on the HTTP/2 state machine of `frisbee_http2`. Callers queue frames under the
+//! connection's lock and wake the driver, which reads input and writes the frames.
 
 use super::status::CallError;
 use super::{PREFIX, after};
@@ -34,7 +34,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 pub(crate) struct Keepalive {
     /// Time without input before a PING is sent, if a call was sent since the last input.
     pub(crate) interval: Duration,
-    /// Timeout of the reply to the PING. The calls then fail.
+    /// Time without input after the PING before the connection is closed and its calls fail.
     pub(crate) timeout: Duration,
 }
 
@@ -86,10 +86,12 @@ struct LinkState {
     driver: Option<Waker>,
     /// Waker of the task that opens the connection and waits for the server's SETTINGS frame.
     opening: Option<Waker>,
+    /// Tasks to wake once the lock is released; see [`Link::update`].
+    woken: Vec<Waker>,
     /// Whether the connection accepts no further calls and closes once the open calls have ended.
     is_closing: bool,
     has_replied: bool,
-    /// Whether [`Link::take_first_reply`] has returned `true`.
+    /// Whether the first reply on the connection has reset the number of failed connections.
     is_counted: bool,
     /// Reason given by the server for closing the connection. Included in the errors of failed calls.
     reason: Option<Arc<str>>,
@@ -104,7 +106,7 @@ struct Reply {
     /// The response head, and whether it already contains the trailers, so that no messages follow.
     head: Option<(Head, bool)>,
     body: BytesMut,
-    /// Number of received bytes that were not credited back to the server.
+    /// Number of received bytes for which no credit has been returned to the server.
     uncredited: usize,
     tracker: EnvelopeTracker,
     end: Option<Result<Option<Head>, CallError>>,
@@ -113,15 +115,15 @@ struct Reply {
 }
 
 impl Reply {
-    fn finish(&mut self, end: Result<Option<Head>, CallError>) {
+    /// Ends the reply. Returns the tasks to wake.
+    fn finish(&mut self, end: Result<Option<Head>, CallError>) -> impl Iterator<Item = Waker> + use<> {
         // Keep the first end, because a reset may follow the trailers.
         self.end.get_or_insert(end);
-        wake(&mut self.reader);
-        wake(&mut self.writer);
+        [self.reader.take(), self.writer.take()].into_iter().flatten()
     }
 }
 
-/// Takes and wakes a waker, if there is one.
+/// Takes and wakes the waker of the driver, if there is one.
 fn wake(waker: &mut Option<Waker>) {
     if let Some(waker) = waker.take() {
         waker.wake();
@@ -133,7 +135,8 @@ impl LinkState {
         self.calls.get(key.index())?.as_ref().filter(|(of, ..)| *of == key).map(|(_, _, reply)| reply)
     }
 
-    /// Removes a call from the connection. Resets its stream with `code` unless both sides have already ended it.
+    /// Removes a call from the connection and returns its reply, unless it was removed before. Resets its stream with
+    /// `code` unless both sides have already ended it.
     fn remove(&mut self, key: StreamKey, code: ErrorCode) -> Option<Arc<Mutex<Reply>>> {
         let (_, caller, reply) = self.calls.get_mut(key.index())?.take_if(|(of, ..)| *of == key)?;
         if let Some(caller) = caller {
@@ -145,7 +148,8 @@ impl LinkState {
         Some(reply)
     }
 
-    /// Returns the maximum number of streams, or the number of open ones if the server has lowered the maximum below that number.
+    /// Returns the maximum number of streams, or the number of open ones if the server has lowered the maximum below
+    /// that number.
     fn streams_max(&self) -> usize {
         self.http2.open_max().saturating_add(self.http2.stream_count())
     }
@@ -153,7 +157,7 @@ impl LinkState {
     fn finish(&mut self, key: StreamKey, end: Result<Option<Head>, CallError>) {
         // Lock order: connection, then reply. The caller holds the connection lock.
         if let Some(reply) = self.remove(key, ErrorCode::NO_ERROR) {
-            reply.lock().finish(end);
+            self.woken.extend(reply.lock().finish(end));
         }
     }
 
@@ -162,23 +166,25 @@ impl LinkState {
             Event::Head { stream, is_end } => {
                 self.has_replied = true;
                 let head = self.http2.head().clone();
-                if let Some(reply) = self.reply(stream) {
+                let reader = self.reply(stream).and_then(|reply| {
                     let mut reply = reply.lock();
                     reply.head = Some((head.clone(), is_end));
-                    wake(&mut reply.reader);
-                }
+                    reply.reader.take()
+                });
+                self.woken.extend(reader);
                 if is_end {
                     self.finish(stream, Ok(Some(head)));
                 }
             }
             Event::Data { stream, data, is_end } => {
-                let is_whole = self.reply(stream).is_some_and(|reply| {
+                let received = self.reply(stream).map(|reply| {
                     let mut reply = reply.lock();
                     reply.body.extend_from_slice(&data);
                     reply.uncredited += data.len();
-                    wake(&mut reply.reader);
-                    reply.tracker.advance(&data)
+                    (reply.tracker.advance(&data), reply.reader.take())
                 });
+                let (is_whole, reader) = received.unwrap_or_default();
+                self.woken.extend(reader);
                 if is_end {
                     self.finish(stream, Ok(None));
                 } else if !is_whole {
@@ -193,9 +199,8 @@ impl LinkState {
             }
             Event::Reset { stream, code } => self.finish(stream, Err(CallError::Reset(code))),
             Event::Writable { stream } => {
-                if let Some(reply) = self.reply(stream) {
-                    wake(&mut reply.lock().writer);
-                }
+                let writer = self.reply(stream).and_then(|reply| reply.lock().writer.take());
+                self.woken.extend(writer);
             }
             Event::GoAway { code, debug } => {
                 self.is_closing = true;
@@ -213,9 +218,9 @@ impl LinkState {
         let reason = self.reason.get_or_insert_with(|| error.to_string().into()).clone();
         // Take the calls out of the table, so that dropping them later does not reset streams.
         for (_, _, reply) in std::mem::take(&mut self.calls).into_iter().flatten() {
-            reply.lock().finish(Err(CallError::Lost(reason.clone())));
+            self.woken.extend(reply.lock().finish(Err(CallError::Lost(reason.clone()))));
         }
-        wake(&mut self.opening);
+        self.woken.extend(self.opening.take());
         self.changes.notify();
     }
 }
@@ -236,6 +241,7 @@ impl Link {
             changes,
             driver: None,
             opening: None,
+            woken: Vec::new(),
             is_closing: false,
             has_replied: false,
             is_counted: false,
@@ -316,6 +322,17 @@ impl Link {
         Some(Ok(Call { sender: Sender { link: self.clone(), key, reply } }))
     }
 
+    /// Runs `change` under the lock of the connection, and then wakes the tasks of changed calls. They are woken without
+    /// the lock, because the waker may be the last reference to a task with another call of the connection.
+    fn update<T>(&self, change: impl FnOnce(&mut LinkState) -> T) -> T {
+        let mut state = self.0.lock();
+        let result = change(&mut state);
+        let woken = std::mem::take(&mut state.woken);
+        drop(state);
+        woken.into_iter().for_each(Waker::wake);
+        result
+    }
+
     pub(super) fn in_progress(&self) -> usize {
         self.0.lock().http2.stream_count()
     }
@@ -325,13 +342,14 @@ impl Link {
         self.0.lock().is_closing
     }
 
-    /// Returns whether the server has replied to a call. Returns `true` only once.
+    /// Returns whether this is the first query since the server replied to a call. Later queries return `false`.
     pub(super) fn take_first_reply(&self) -> bool {
         let mut state = self.0.lock();
         state.has_replied && !std::mem::replace(&mut state.is_counted, true)
     }
 
-    /// Returns the server's close reason if the connection has ended without a reply to any call.
+    /// Returns the reason why the connection closes without any reply, or `None` if the server has replied to a call.
+    /// The reason is empty if it is unknown.
     pub(super) fn early_end(&self) -> Option<Arc<str>> {
         let state = self.0.lock();
         (!state.has_replied).then(|| state.reason.clone().unwrap_or_default())
@@ -382,7 +400,10 @@ impl Sender {
         }
         // Register while holding the connection lock: the driver takes the waker under the same lock, so no wake-up is
         // missed.
-        self.reply.lock().writer = Some(task.waker().clone());
+        let replaced = self.reply.lock().writer.replace(task.waker().clone());
+        // Drop the replaced waker without the locks, because it may own a task with another call of this connection.
+        drop(state);
+        drop(replaced);
         Poll::Pending
     }
 
@@ -396,11 +417,12 @@ impl Sender {
 
     /// Resets the stream of the call, which fails with `status`.
     pub(super) fn fail(&self, status: Status) {
-        let mut state = self.link.0.lock();
-        if let Some(reply) = state.remove(self.key, ErrorCode::CANCEL) {
-            reply.lock().finish(Err(CallError::Unsent(status)));
-            wake(&mut state.driver);
-        }
+        self.link.update(|state| {
+            if let Some(reply) = state.remove(self.key, ErrorCode::CANCEL) {
+                state.woken.extend(reply.lock().finish(Err(CallError::Unsent(status))));
+                wake(&mut state.driver);
+            }
+        });
     }
 }
 
@@ -420,7 +442,9 @@ impl Call {
         if let Some(Err(error)) = &reply.end {
             return Poll::Ready(Err(error.clone()));
         }
-        reply.reader = Some(task.waker().clone());
+        let replaced = reply.reader.replace(task.waker().clone());
+        drop(reply);
+        drop(replaced);
         Poll::Pending
     }
 
@@ -458,11 +482,11 @@ impl Call {
         reply.uncredited -= credit;
         let is_incomplete = !reply.body.is_empty();
         let end = reply.end.as_ref().map(|end| end.as_ref().map(drop).map_err(Clone::clone));
-        if message.is_none() && end.is_none() {
-            reply.reader = Some(task.waker().clone());
-        }
+        let is_pending = message.is_none() && end.is_none();
+        let replaced = if is_pending { reply.reader.replace(task.waker().clone()) } else { None };
         // Release this lock before locking the connection, because the driver takes the two in the opposite order.
         drop(reply);
+        drop(replaced);
         // Return flow-control credit only while the stream is open, because nothing is sent after the end.
         if credit > 0 && end.is_none() {
             let mut state = self.sender.link.0.lock();
@@ -511,7 +535,7 @@ async fn drive(link: Arc<Link>, mut transport: Pin<Box<dyn Io>>, keepalive: Keep
     let error = poll_fn(|task| driver.poll(link, transport.as_mut(), alarm.as_mut(), task)).await;
     tracing::debug!(%error, "connection to a gRPC server ended");
     // Fail the calls with this error, because the guard would fail them with a general one.
-    link.0.lock().end(&error);
+    link.update(|state| state.end(&error));
     // Limit the time, because TLS first sends its pending output, which a dead server never accepts.
     let _ = timeout(SHUTDOWN_TIMEOUT, poll_fn(|task| transport.as_mut().poll_shutdown(task))).await;
 }
@@ -521,7 +545,7 @@ struct EndOnDrop(Arc<Link>);
 
 impl Drop for EndOnDrop {
     fn drop(&mut self) {
-        self.0.0.lock().end(&io::ErrorKind::NotConnected.into());
+        self.0.update(|state| state.end(&io::ErrorKind::NotConnected.into()));
     }
 }
 
@@ -547,35 +571,46 @@ impl Driver {
         task: &mut Context<'_>,
     ) -> Poll<io::Error> {
         loop {
-            let state = &mut *link.0.lock();
-            let now = now();
-            if self.silent_since.is_none() && state.http2.stream_count() > 0 {
-                self.silent_since = Some(now);
-            }
-            match self.turn(state, transport.as_mut(), now, task) {
-                Ok(true) => continue,
-                Ok(false) => {}
-                Err(error) => return Poll::Ready(error),
-            }
-            if state.http2.stream_count() == 0 {
-                if !self.is_flushing && state.is_closing && state.http2.is_flushed() {
-                    return Poll::Ready(io::ErrorKind::NotConnected.into());
-                }
-                state.http2.release();
-            }
-            // The lock has been held since the last check, so later calls find this waker and wake the driver.
-            state.driver = Some(task.waker().clone());
-            let due = [state.http2.next_timeout(), self.keepalive_due()].into_iter().flatten().min();
-            let due = due.unwrap_or_else(|| after(now, FAR)).into();
-            // Reset the alarm only if the time is earlier, because most polls change the time. Later times are set when
-            // the alarm fires.
-            if due < alarm.deadline() || alarm.is_elapsed() {
-                alarm.as_mut().reset(due);
-            }
-            if alarm.as_mut().poll(task).is_pending() {
-                return Poll::Pending;
+            let polled = link.update(|state| self.poll_once(state, transport.as_mut(), alarm.as_mut(), task));
+            if let Some(polled) = polled {
+                return polled;
             }
         }
+    }
+
+    /// Returns `None` if there was progress, so that the driver must be polled again.
+    fn poll_once(
+        &mut self,
+        state: &mut LinkState,
+        transport: Pin<&mut dyn Io>,
+        mut alarm: Pin<&mut Sleep>,
+        task: &mut Context<'_>,
+    ) -> Option<Poll<io::Error>> {
+        let now = now();
+        if self.silent_since.is_none() && state.http2.stream_count() > 0 {
+            self.silent_since = Some(now);
+        }
+        match self.turn(state, transport, now, task) {
+            Ok(true) => return None,
+            Ok(false) => {}
+            Err(error) => return Some(Poll::Ready(error)),
+        }
+        if state.http2.stream_count() == 0 {
+            if !self.is_flushing && state.is_closing && state.http2.is_flushed() {
+                return Some(Poll::Ready(io::ErrorKind::NotConnected.into()));
+            }
+            state.http2.release();
+        }
+        // The lock has been held since the last check, so later calls find this waker and wake the driver.
+        state.driver = Some(task.waker().clone());
+        let due = [state.http2.next_timeout(), self.keepalive_due()].into_iter().flatten().min();
+        let due = due.unwrap_or_else(|| after(now, FAR)).into();
+        // Reset the alarm only if the time is earlier, because most polls change the time. Later times are set when the
+        // alarm fires.
+        if due < alarm.deadline() || alarm.is_elapsed() {
+            alarm.as_mut().reset(due);
+        }
+        alarm.poll(task).is_pending().then_some(Poll::Pending)
     }
 
     /// Returns when to send a PING, or when to close the connection if one was sent.
@@ -632,7 +667,7 @@ impl Driver {
         // read buffer alive.
         self.input = Bytes::copy_from_slice(&self.input);
         if state.http2.is_established() {
-            wake(&mut state.opening);
+            state.woken.extend(state.opening.take());
         }
         if self.keepalive_due().is_some_and(|due| now >= due) {
             if std::mem::replace(&mut self.has_pinged, true) {

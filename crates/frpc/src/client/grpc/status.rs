@@ -103,7 +103,7 @@ pub(super) fn outcome(trailers: &Head) -> Result<(), Status> {
         Some(code) => Code::from_i32(code),
         None => return Err(Status::unknown("the trailers of the reply have no valid grpc-status")),
     };
-    // Keeps invalid sequences, because they must not hide the status code.
+    // Replace invalid sequences instead of failing, because they must not hide the status code.
     let message = percent_decode(trailers.get("grpc-message").unwrap_or_default()).decode_utf8_lossy();
     let mut status = Status::new(code, message);
     if let Some(details) = trailers.get("grpc-status-details-bin").and_then(|text| BASE64.decode(text).ok()) {

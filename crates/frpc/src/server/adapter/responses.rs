@@ -27,8 +27,8 @@ pub struct AdapterResponses {
 
 impl AdapterResponses {
     /// Waits until the call's deadline passes or its authorization expires. Returns the status of the call and ends the
-    /// response stream. Polling the response stream includes this check. Use this method while waiting for the client
-    /// instead.
+    /// response stream. Polling the response stream includes this check. Call this method instead while the client is
+    /// not ready for another message.
     pub fn poll_expired(&mut self, context: &mut Context<'_>) -> Poll<Status> {
         let Self { messages, sleep, call, .. } = self;
         let (Some(_), Some((sleep, status))) = (&messages, sleep) else { return Poll::Pending };

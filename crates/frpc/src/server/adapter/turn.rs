@@ -26,7 +26,7 @@ use tokio::task::{JoinError, JoinHandle};
 
 impl AdapterMethods {
     /// Starts a batch of calls at time `now`. The calls are made one after the other on the current thread, within the
-    /// runtime of the handlers. Waits if another batch of the same client is in progress.
+    /// runtime of the handlers. Blocks while another batch of the same client is in progress.
     pub fn batch(&self, now: Instant) -> AdapterBatch<'_> {
         let adapter = &*self.caller;
         let _entered = adapter.connection.runtime_handle().enter();
@@ -50,7 +50,7 @@ impl Drop for AdapterBatch<'_> {
         // Clear the operation, so that the watchdog does not blame the last method if the thread is blocked later.
         connection.set_routed(0);
         let clock = || tokio::time::Instant::now().into_std();
-        // This also logs methods that block their thread.
+        // If the batch took too long, further handlers are spawned as tasks.
         self.inline_runs.end_batch(self.began, clock, || connection.turn_max());
     }
 }

@@ -94,7 +94,8 @@ impl<A, B: Message + Send + 'static> WaitingHandler for Waiting<'_, A, B> {
 }
 
 impl MethodState {
-    /// Continues a pending handler as a task, which sends the reply.
+    /// Continues a pending handler as a task, which sends the reply. Rejects the call if too many calls are in
+    /// progress.
     #[cold]
     pub(super) fn park(
         &self,

@@ -29,7 +29,7 @@ const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 /// decompression bombs, so senders do not compress messages that would exceed it.
 const RATIO_MAX: usize = 256;
 
-/// A thread keeps its compression buffer after messages of up to this length in bytes. Longer messages free it.
+/// Maximum capacity in bytes of each of the two compression buffers that a thread keeps between messages.
 const KEPT: usize = 64 * 1024;
 
 /// Compression state of a thread. It takes several hundred kilobytes and is reused for all messages.
@@ -44,7 +44,7 @@ thread_local! {
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// Compresses a message in place; see [`compress`](super::compress).
+/// Compresses the message at offset `start` of the packet's buffer, with its parts in `bulk`, if this saves enough.
 pub(super) fn compress(packet: &mut PacketWriter<'_>, start: usize, bulk: &mut Vec<Bulk>) {
     let limit = packet.limit() as usize;
     let buffer = packet.buffer();
@@ -139,7 +139,7 @@ pub(super) fn decompress(body: &[u8], what: &str, by: &Connection) -> Result<Byt
     }
     if !by.has_room(length) {
         by.count_rejected();
-        return Err(exhausted("was discarded: the memory limit for its sender is reached"));
+        return Err(exhausted("was discarded: the memory limit for its sender is reached").overload());
     }
     let _hold = by.charge_request(length);
     let whole = inflate(frame, length).ok_or_else(malformed)?;

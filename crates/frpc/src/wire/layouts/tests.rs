@@ -1,6 +1,7 @@
 //! Tests of layouts, and peers with layouts for tests of other modules.
 
 use super::*;
+use frisbee::Operation;
 use frisbee::tlv::put_item;
 use std::sync::Arc;
 
@@ -91,4 +92,19 @@ fn asks_and_descriptions_have_specified_bytes() {
     let calls = put(&|outbox| put_calls(outbox, &APART));
     assert_eq!(calls[..10], [0, 15, 0, 3, 0, 3, 0, 0, 0, 28]);
     assert_eq!(calls[10..], APART.item());
+}
+
+/// Regression test: packets about layouts lifted the limit of available memory, so that a client could let a server
+/// queue replies beyond it.
+#[test]
+fn packets_about_layouts_obey_memory_limit() {
+    static LONG: Layout = Layout::new("shop.Stock", &[90], 5, &[1; 2000], "");
+    let mut outbox = Outbox::default();
+    outbox.set_room(Some(1024));
+    put_ask(&mut outbox, &[LONG.fingerprint; ASKED_MAX]);
+    put_layout(&mut outbox, LONG.fingerprint, Some(&LONG));
+    assert_eq!(outbox.len(), 10 + 1024 + 10 + 17);
+    let reply = |length| vec![0; length];
+    assert!(outbox.push(PacketId(1), Operation::FIRST_USER, reply(1025)).is_err());
+    assert!(outbox.push(PacketId(1), Operation::FIRST_USER, reply(1024)).is_ok());
 }

@@ -122,7 +122,7 @@ fn kept_boxes_hold_no_call_data() {
     let in_handler = canary.clone();
     let handler = move |request: Request<Arc<()>>| {
         let message = request.into_inner();
-        // In contrast to the future of an async function, this one owns both values until it is dropped.
+        // Unlike the future of an `async fn`, this one owns both values until it is dropped.
         std::future::poll_fn(move |_| {
             let _ = &in_handler;
             Poll::Ready(Ok(Response::new(message.clone())))

@@ -1,5 +1,6 @@
 //! Tests of connections to gRPC servers.
 
+use super::super::*;
 use super::*;
 use crate::api::middleware::CallKind;
 use crate::client::links::Links;
@@ -16,7 +17,7 @@ use std::collections::VecDeque;
 use std::future::pending;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Wake, Waker};
 use tokio::io::{AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, DuplexStream};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
@@ -157,6 +158,59 @@ async fn unsendable_request_fails_call_at_once() {
         assert!(count > 0, "client should reset the stream before it closes the connection");
         read += count;
     }
+}
+
+/// A waker that owns a call, like the waker of a task that makes the call.
+struct OwningWaker(#[allow(dead_code)] Mutex<Call>);
+
+impl Wake for OwningWaker {
+    fn wake(self: Arc<Self>) {}
+}
+
+/// Opens a connection with two calls.
+async fn two_calls(transport: DuplexStream) -> (Arc<Link>, [Call; 2]) {
+    let keepalive = Keepalive { interval: SOON, timeout: SOON };
+    let runtime = Handle::current();
+    let opened = Link::open(Box::pin(transport), &runtime, Arc::default(), keepalive);
+    let link = opened.await.expect("server should accept the connection");
+    let head = Head::request("POST", "http", "server", "/a.B/C");
+    let open = || link.call(None, &head, None).expect("stream should be available");
+    let calls = [(); 2].map(|()| open().expect("head should be accepted"));
+    (link, calls)
+}
+
+/// Regression test: a replaced waker was dropped under the lock of the connection, which the call of its task needs.
+#[tokio::test]
+async fn replaced_waker_may_drop_another_call() {
+    let (transport, _server) = Server::new(2).await;
+    let (link, [mut moved, owned]) = two_calls(transport).await;
+    while let Poll::Ready(writable) = moved.sender.poll_writable(&mut Context::from_waker(Waker::noop())) {
+        writable.expect("stream should stay open");
+        moved.sender.send(vec![0; 16 * 1024].into(), false).expect("stream should accept the body");
+    }
+    let waker = Waker::from(Arc::new(OwningWaker(Mutex::new(owned))));
+    assert!(moved.sender.poll_writable(&mut Context::from_waker(&waker)).is_pending());
+    assert!(moved.poll_head(&mut Context::from_waker(&waker)).is_pending());
+    drop(waker);
+    assert!(moved.poll_head(&mut Context::from_waker(Waker::noop())).is_pending());
+    assert_eq!(link.in_progress(), 2);
+    assert!(moved.sender.poll_writable(&mut Context::from_waker(Waker::noop())).is_pending());
+    assert_eq!(link.in_progress(), 1, "call of the replaced waker should be dropped");
+}
+
+/// Regression test: tasks were woken under the lock of the connection, which the call of a dropped task needs.
+#[tokio::test]
+async fn woken_task_may_drop_another_call() {
+    let (transport, server) = Server::new(2).await;
+    let (link, [mut waiting, owned]) = two_calls(transport).await;
+    let waker = Waker::from(Arc::new(OwningWaker(Mutex::new(owned))));
+    assert!(waiting.poll_head(&mut Context::from_waker(&waker)).is_pending());
+    drop((waker, server));
+    while !link.is_closing() {
+        tokio::task::yield_now().await;
+    }
+    let ended = waiting.poll_head(&mut Context::from_waker(Waker::noop()));
+    assert!(matches!(ended, Poll::Ready(Err(_))), "call should fail with its connection");
 }
 
 /// Regression test: each call that timed out restarted the keepalive interval.
@@ -399,7 +453,8 @@ impl polyglot::Message for Empty {
     }
 }
 
-/// Regression test: the call was repeated without a pause, which blocked its thread until the next attempt to connect.
+/// Regression test: the channel repeated the call without a pause, which blocked its thread until the next attempt to
+/// connect.
 #[tokio::test(start_paused = true)]
 async fn remote_call_at_full_connection_is_not_repeated() {
     let (transport, _full) = Server::new(0).await;
@@ -436,7 +491,8 @@ impl AsyncWrite for Unclosable {
     }
 }
 
-/// Regression test: the task and the descriptor of such a connection were kept until the operating system closed the connection.
+/// Regression test: the driver of a connection kept its task and descriptor until the operating system closed the
+/// connection.
 #[tokio::test(start_paused = true)]
 async fn transport_that_cannot_be_shut_down_is_dropped() {
     let (transport, dropped) = oneshot::channel();
