@@ -35,7 +35,7 @@ pub use cluster::Etcd;
 pub use registration::{Registered, RegisteredService, Registration};
 pub use resolver::EtcdResolver;
 
-/// Generated clients of etcd's API.
+/// Generated messages and clients of etcd's gRPC API.
 mod api {
     frpc::include_proto!("etcdserverpb");
 }

@@ -31,7 +31,7 @@ const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 
 /// The interchangeable servers of a channel. Chooses a connection for each call and keeps connections open.
 pub(crate) struct Fleet {
-    /// The servers that connections are maintained to.
+    /// Servers to which the fleet maintains connections.
     members: RwLock<Vec<Row>>,
     options: FleetOptions,
     /// Candidates for calls, which are the members that have a connection. To avoid deadlocks, `members` must be locked
@@ -66,13 +66,13 @@ impl Fleet {
         }
     }
 
-    /// Chooses the connection for a call, using cached costs if possible.
+    /// Chooses the connection for a call, using cached costs if possible. Returns `None` if no server is connected.
     fn chosen(&self, call: &PendingCall<'_>) -> Option<PickedConnection> {
         let quick = match call.is_unary() {
             true if self.clock.is_marked() => self.weighed(),
             true => self.choice.lock().next().map(ChosenServer::usual),
-            // A stream is never a probe call, because its latency is not measured. The ejection of a server ends by
-            // other calls.
+            // Take the slow path, which reads the clock. Streams do not advance the clock, because their latency is not
+            // measured.
             false => None,
         };
         quick.or_else(|| self.chosen_slowly()).map(|chosen| chosen.for_call(call))
@@ -86,7 +86,8 @@ impl Fleet {
         self.weighed().or_else(|| any(&self.members.read()).map(ChosenServer::usual))
     }
 
-    /// Chooses a connection by costs that include the calls of other clients and the servers' load reports.
+    /// Chooses a connection by costs that include the calls of other clients and the servers' load reports. The call
+    /// may become a probe. Returns `None` if no server is eligible for calls.
     #[inline(never)]
     fn weighed(&self) -> Option<ChosenServer> {
         if self.clock.is_due() {
@@ -262,6 +263,14 @@ impl Picker for Fleet {
 /// machine, so simulations are reproducible on all of them.
 fn below(count: usize) -> usize {
     fastrand::u64(..(count as u64).max(1)) as usize
+}
+
+/// Returns the greatest common divisor of two numbers.
+pub(crate) fn common(mut one: u32, mut other: u32) -> u32 {
+    while other != 0 {
+        (one, other) = (other, one % other);
+    }
+    one
 }
 
 /// Returns the connection to the least unsuitable server, for when no server is eligible for calls. Compares servers by

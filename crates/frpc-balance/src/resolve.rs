@@ -52,7 +52,7 @@ use tokio::sync::watch;
 /// memory that a faulty resolver can use.
 pub const ENDPOINTS_MAX: usize = 10_000;
 
-/// A source of sets of endpoints. The [module](self) describes how channels use them.
+/// Discovers the endpoints of a channel and watches them for changes, as described in the [module](self).
 ///
 /// ```
 /// use frpc_balance::resolve::{Endpoint, Resolver};
@@ -77,14 +77,15 @@ pub const ENDPOINTS_MAX: usize = 10_000;
 /// }
 /// ```
 pub trait Resolver: Send + 'static {
-    /// Returns the current set at the first call. Each further call waits until the set may have changed. Returning an
-    /// equal set has no effect. A resolver without further updates waits forever.
+    /// Returns the current endpoints at the first call. Each further call waits until the endpoints may have changed,
+    /// and returns all of them. Returning the same endpoints again only clears an earlier error. A resolver without
+    /// further updates waits forever.
     ///
     /// The future is polled on the runtime of the channel and is dropped with it.
     ///
     /// # Errors
-    /// If the set is currently unknown. The channel calls again after a pause, as it does after a panic, so a resolver
-    /// does not have to implement a backoff.
+    /// If the endpoints are currently unknown. The channel calls again after a pause, as it does after a panic, so a
+    /// resolver does not have to implement a backoff.
     fn next(&mut self) -> impl Future<Output = io::Result<Vec<Endpoint>>> + Send;
 
     /// Returns the name that is being resolved, for use in logs and error messages.
@@ -152,7 +153,7 @@ impl Resolver for WatchResolver {
 
 type Answering<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<Endpoint>>> + Send + 'a>>;
 
-/// Dyn-compatible version of [`Resolver`], whose `next` is an async function.
+/// Dyn-compatible version of [`Resolver`]: `next` returns a boxed future.
 pub(crate) trait AnyResolver: Send {
     fn next(&mut self) -> Answering<'_>;
 

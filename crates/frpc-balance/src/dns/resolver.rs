@@ -1,6 +1,7 @@
 //! The resolver: looks up records, converts them to endpoints, and waits until they expire.
 
 use super::address::{Address, Question};
+use crate::fleet::common;
 use crate::resolve::{ENDPOINTS_MAX, Endpoint, Resolver};
 use futures_util::stream::{self, StreamExt as _};
 use hickory_resolver::TokioResolver;
@@ -41,8 +42,8 @@ const LOOKUPS: usize = 32;
 /// | `dns:///_shop._tcp.example` | the targets of the SRV records of lowest priority, with their ports and weights |
 /// | `dns://10.0.0.53/shop.example:8080` | like the first, through this DNS server instead of the system's |
 ///
-/// Host names in the hosts file are resolved as well. For TLS, the certificate of a server must be valid for the
-/// resolved name or for the target of the SRV record.
+/// The addresses of an SRV target share its weight. Host names in the hosts file are resolved as well. For TLS, the
+/// certificate of a server must be valid for the resolved name or for the target of the SRV record.
 ///
 /// ```
 /// use frpc_balance::resolve::Resolver;
@@ -163,8 +164,8 @@ type Families = BTreeSet<(String, RecordType)>;
 
 /// Resolves a host name to its addresses, and returns which address families (A and AAAA records) had any.
 ///
-/// If the query for a family fails that had addresses in the last answer, the whole lookup fails, because these servers
-/// would otherwise seem to have left. In other cases one family suffices, because some DNS servers never answer queries
+/// The whole lookup fails if the query fails for a family that had addresses in the last answer, because its servers
+/// would otherwise appear to be gone. In other cases one family suffices, because some DNS servers never answer queries
 /// for AAAA records.
 async fn addresses(
     resolver: &TokioResolver,
@@ -232,7 +233,7 @@ async fn services(
         (service, target, found)
     });
     let mut lookups = stream::iter(lookups).buffered(LOOKUPS);
-    let (mut endpoints, mut families, mut failure) = (Vec::new(), Families::new(), None);
+    let (mut targets, mut families, mut failure) = (Vec::new(), Families::new(), None);
     while let Some((service, target, found)) = lookups.next().await {
         let ((ips, lasts), of_target) = match found {
             Ok(found) => found,
@@ -246,7 +247,16 @@ async fn services(
         };
         families.extend(of_target);
         ttl = ttl.min(lasts);
-        let weight = if is_weighted { u32::from(service.weight.max(1)) } else { 1 };
+        targets.push((service, target, ips));
+    }
+    // Divide the weight of each target among its addresses.
+    let counts: Vec<_> =
+        targets.iter().map(|(_, _, ips)| u32::try_from(ips.len().max(1)).unwrap_or(u32::MAX)).collect();
+    let multiple = multiple(counts.iter().copied());
+    let mut endpoints = Vec::new();
+    for ((service, target, ips), count) in targets.into_iter().zip(counts) {
+        let share = u32::from(service.weight.max(1)) * multiple / count;
+        let weight = if is_weighted { share.max(1) } else { 1 };
         endpoints.extend(ips.into_iter().map(|ip| endpoint(ip, service.port, &target).with_weight(weight)));
     }
     endpoints.truncate(ENDPOINTS_MAX);
@@ -254,6 +264,13 @@ async fn services(
         Some(error) if endpoints.is_empty() => Err(error),
         _ => Ok(((endpoints, ttl), families)),
     }
+}
+
+/// Returns a common multiple of the address counts, so that weights multiplied by it can be divided among the
+/// addresses. The result is limited to 16 bits, so that its product with a 16-bit weight fits into 32 bits.
+fn multiple(counts: impl Iterator<Item = u32>) -> u32 {
+    let most = u32::from(u16::MAX);
+    counts.fold(1, |all, count| (all / common(all, count)).saturating_mul(count).clamp(1, most))
 }
 
 fn endpoint(ip: IpAddr, port: u16, name: &str) -> Endpoint {

@@ -91,8 +91,8 @@ impl Registration {
         state.send_replace(State::Left);
     }
 
-    /// Renews the lease, or puts the server's key with a new lease. Also puts a key again that an operator deleted, or
-    /// another process with the same address.
+    /// Renews the lease, or requests a new one if it has expired. Puts the server's key again if it is missing, for
+    /// example because an operator or another process with the same address has deleted it.
     async fn renew(&self, lease: &mut Option<Lease>) -> io::Result<()> {
         let id = match *lease {
             Some(Lease { id, has_key }) if self.etcd.keep_alive(id).await? => {
@@ -145,7 +145,7 @@ impl Registered {
     /// Waits until the server is listed in etcd for the first time.
     ///
     /// # Cancel safety
-    /// Safe.
+    /// Dropping the future cancels only the wait.
     pub async fn registered(&self) {
         let mut states = self.states.clone();
         drop(states.wait_for(|state| *state != State::New).await);

@@ -10,7 +10,8 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 /// Maximum delay before a new watch is started after the previous one ended. An etcd member that shuts down ends the
-/// watches of all clients at the same time, and a member that does not permit watches ends each one immediately.
+/// watches of all clients at the same time. A member ends a watch immediately if it does not permit watches or has
+/// compacted the requested revision.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// A resolver of the endpoints below a prefix, for [`connect_resolved`](crate::FleetBuilder::connect_resolved).
@@ -23,7 +24,7 @@ pub struct EtcdResolver {
     prefix: String,
     endpoints: BTreeMap<Vec<u8>, Endpoint>,
     watched: Option<Streaming<WatchResponse>>,
-    /// Whether keys were ignored because the set already had the maximum number of endpoints.
+    /// Whether keys were ignored because the maximum number of endpoints was reached.
     is_truncated: bool,
     /// Number of consecutive failures, each at another etcd member.
     failures: usize,
@@ -53,6 +54,8 @@ impl EtcdResolver {
             let message = watched.message().await.map_err(|status| failed(&status))?;
             let response = message.ok_or_else(|| io::Error::other("watch ended by etcd"))?;
             if response.compact_revision != 0 {
+                self.watched = None;
+                pause().await;
                 return Ok(false);
             }
             if response.canceled {
@@ -73,6 +76,11 @@ impl EtcdResolver {
         }
         !self.is_truncated || self.endpoints.len() >= before
     }
+}
+
+/// Waits for a random part of [`PAUSE`], but at least half of it.
+async fn pause() {
+    sleep(PAUSE.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
 }
 
 /// Applies a watch event, with the same result as reading the keys again. An invalid value removes the previous
@@ -116,7 +124,7 @@ impl Resolver for EtcdResolver {
                 }
                 Err(error) => {
                     if self.watched.take().is_some() {
-                        sleep(PAUSE.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
+                        pause().await;
                     }
                     self.failures += 1;
                     // Return the error only after all members have failed in a row, because it makes the channel delay

@@ -19,7 +19,8 @@ use tokio::runtime::Handle;
 /// connections per second. A channel that is not yet connected to the new endpoint only balances less evenly.
 const CONNECTION_SPREAD: Duration = Duration::from_secs(3);
 
-/// Name that errors and views show for a server reached by a custom connector, because its address is unknown.
+/// Name of a server that is reached by a custom connector, shown in errors and the [view](crate::FleetView) of the
+/// fleet because the server's address is unknown.
 const CONNECTOR: &str = "the server";
 
 /// Extension trait of [`ChannelBuilder`] for channels that balance their calls over several servers.
@@ -103,12 +104,12 @@ impl FleetBuilder {
     ///
     /// Each call considers two random servers and the server of the previous call, and uses the one with the lowest
     /// expected completion time, which depends on the channel's calls and streams there and on recent latencies. A call
-    /// that was not sent or may be repeated is retried on another server, as is a call of a method without side effects
-    /// that fails with [`Unavailable`](frpc::Code::Unavailable). A server is ejected if its calls fail with this code
-    /// or with [`ResourceExhausted`](frpc::Code::ResourceExhausted), or receive no reply: it receives only occasional
-    /// probe calls until one succeeds. At most 30 % of the servers are ejected at a time. Lost connections are replaced
-    /// immediately, with exponential backoff while the server is unreachable. An address that is listed several times
-    /// gets as many connections. A name that resolves to several addresses gets one.
+    /// that was not sent or may be repeated is retried on another server, as is a call of an idempotent method
+    /// (`idempotency_level`) that fails with [`Unavailable`](frpc::Code::Unavailable). A server is ejected if its calls
+    /// fail with this code or with [`ResourceExhausted`](frpc::Code::ResourceExhausted), or receive no reply: it
+    /// receives only occasional probe calls until one succeeds. At most 30 % of the servers are ejected at a time. Lost
+    /// connections are replaced immediately, with exponential backoff while the server is unreachable. An address that
+    /// is listed several times gets as many connections. A name that resolves to several addresses gets one.
     ///
     /// If the servers use gRPC, call [`ChannelBuilder::grpc`] before.
     ///

@@ -12,11 +12,11 @@
 //! every 8 ms as time passes. On each connection, the latency of one call at a time is measured. Channels to a single
 //! server do not have this mechanism.
 
-use crate::fleet::below;
 use crate::fleet::clock::FleetClock;
 use crate::fleet::estimate::{EXCLUDED, FleetState, PROBE, ServerEstimate};
 use crate::fleet::members::Row;
 use crate::fleet::options::FleetOptions;
+use crate::fleet::{below, common};
 use frpc::picker::Link;
 use frpc::picker::{PendingCall, PickedConnection};
 use std::sync::{Arc, Weak};
@@ -33,7 +33,7 @@ const EJECTED_MAX_PERCENT: usize = 30;
 /// Percentage of the local zone's weight that must be available for all calls to stay in the zone.
 const NEAR_PERCENT: f64 = 70.0;
 
-/// All calls are divided into this many parts when some of them go to other zones.
+/// Denominator of the share of the calls that goes to other zones.
 const SPILL_PARTS: u64 = 256;
 
 /// Interval, in calls, at which a call ignores the load reports and chooses among random servers. The estimate of each
@@ -52,10 +52,11 @@ const PROBE_LEAST: Duration = Duration::from_millis(50);
 /// are rare and already late.
 const DRAWN_FOR_HEDGE: u64 = 4;
 
-/// The connected servers. One of them is chosen for each call.
+/// Connected servers of a fleet, from which one is chosen for each call.
 #[derive(Default)]
 pub(crate) struct CandidateSet {
-    /// The servers in the local zone, or all servers if the zone has none, and the servers of other zones.
+    /// Servers of the local zone (`near`) and of other zones (`far`). If no server of the local zone is connected,
+    /// `near` contains those of other zones.
     near: Tier,
     far: Tier,
     /// State of the pseudorandom number generator that draws servers.
@@ -149,7 +150,8 @@ impl Candidate {
         of_calls(self.estimate.cost(), self.link.strong_count() as u64 + self.estimate.others())
     }
 
-    /// Returns the cost of one more call at the server that is not a probe.
+    /// Returns the cost of one more ordinary call at the server, or [`EXCLUDED`] if the server receives no ordinary
+    /// calls.
     fn usual_cost(&self) -> u64 {
         let cost = self.whole_cost();
         if is_ordinary(cost) { cost } else { EXCLUDED }
@@ -215,7 +217,8 @@ impl CandidateSet {
         Some(link)
     }
 
-    /// Makes the next suitable call a probe of this server, if the server is ejected and due for one.
+    /// If a server is due for a probe because it is ejected or was never measured, makes the next suitable call its
+    /// probe. Always returns `None`, so that the caller falls back to the slow choice.
     #[cold]
     #[inline(never)]
     fn defer_probe(&mut self, at: usize) -> Option<Arc<Link>> {
@@ -283,14 +286,15 @@ impl CandidateSet {
         Some(ChosenServer { link, probe: Some(timeout) })
     }
 
-    /// Returns another connection for a call that is already in progress on this one.
+    /// Returns a connection to another server, for a call that is already in progress on `link`.
     pub(crate) fn other_than(&mut self, clock: &FleetClock, link: &Arc<Link>) -> Option<Arc<Link>> {
         if let Some(server) = self.other_server(clock, link) {
             let link = server.link()?;
             clock.reports.spend(server.estimate.rank());
             return Some(link);
         }
-        // At the beginning, no server has been measured. Choose another server that needs a measuring call.
+        // Initially, no server has been measured. Choose another unmeasured server, so that this call is its first
+        // measurement.
         let is_other = |server: &&Candidate| !std::ptr::eq(server.link.as_ptr(), Arc::as_ptr(link));
         let server = self.near.lots.iter().filter(is_other).find(|server| server.estimate.cost() == PROBE)?;
         server.estimate.begin_probe();
@@ -338,6 +342,12 @@ impl CandidateSet {
             }
         }
         self.spill = if self.far.servers.is_empty() { 0 } else { spill(near_works, self.near_weight) };
+        // While all calls go to other zones, none would select a local server that is due for a probe, so schedule one.
+        if self.spill == SPILL_PARTS {
+            let mut near = self.near.weighed();
+            let due = near.find(|(server, weight)| *weight > 0 && server.estimate.cost() == PROBE);
+            self.deferred_probe = due.map(|(server, _)| server.clone());
+        }
         self.near.stride();
         self.far.stride();
     }
@@ -433,14 +443,6 @@ fn lots(weights: &[u32]) -> Vec<u32> {
         lots.extend((0..share).map(|_| index));
     }
     lots
-}
-
-/// Returns the greatest common divisor of two numbers.
-fn common(mut one: u32, mut other: u32) -> u32 {
-    while other != 0 {
-        (one, other) = (other, one % other);
-    }
-    one
 }
 
 #[cfg(test)]

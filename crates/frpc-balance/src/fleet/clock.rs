@@ -68,20 +68,20 @@ impl FleetClock {
         now
     }
 
-    /// Returns whether the next choice must consider all servers rather than a random pair; see
-    /// [`CandidateSet`](crate::fleet::choice::CandidateSet).
+    /// Returns whether the next choice must update outdated costs, or consider load reports and other zones. Otherwise,
+    /// [`CandidateSet::next`](crate::fleet::choice::CandidateSet::next) suffices.
     #[inline]
     pub(crate) fn is_marked(&self) -> bool {
         self.care.load(Ordering::Relaxed)
     }
 
-    /// Requires that the next choices consider all servers instead of a random pair.
+    /// Makes the next choices consider outdated costs, load reports and other zones.
     pub(crate) fn mark(&self) {
         self.care.store(true, Ordering::Release);
     }
 
-    /// Reverts the effect of [`mark`](Self::mark). Later choices compare two random servers by cost until the clock is
-    /// marked again.
+    /// Reverts the effect of [`mark`](Self::mark). Later choices compare a few servers by their current costs until the
+    /// clock is marked again.
     pub(crate) fn relax(&self) {
         self.care.swap(false, Ordering::AcqRel);
     }
@@ -132,7 +132,8 @@ impl FleetClock {
         self.mark();
     }
 
-    /// Returns the rank and cost of the cheapest server with a recent load report; see [`Reports::best`].
+    /// Returns the rank and cost of the cheapest server with a recent load report. `cost` returns the cost of a server
+    /// by its rank.
     pub(crate) fn best_report(&self, cost: impl Fn(u32) -> u64) -> Option<(u32, u64)> {
         self.reports.best(self.now(), cost)
     }

@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Minimum latency in nanoseconds that is distinguished. Shorter latencies differ only by chance, so the number of
-/// calls in progress is more meaningful.
+/// Latency in nanoseconds below which all latencies are treated as equal, because they differ only by chance. The
+/// number of calls in progress is then more meaningful.
 pub(super) const LEAST: u64 = 1_000_000;
 
 /// Base-2 logarithm of the half-life in nanoseconds of a measured latency. The half-life is about nine seconds. Because
@@ -75,8 +75,8 @@ const REPORTED_FOR: u64 = 60_000_000_000;
 /// Maximum number of other clients' calls that is believed from a load report. No server can have more.
 const OTHERS_MAX: u32 = 1 << 16;
 
-/// Base-2 logarithm of the ratio of the measured peak to the lowest reported latency that is believed. Some difference
-/// is normal, because the peak is several times the usual latency.
+/// Number of bits by which the measured peak is shifted right to get the lowest latency that is accepted from a load
+/// report. A reported latency may be lower than the peak, because the peak is several times the usual latency.
 const CLAIM_SHIFT: u32 = 3;
 
 /// Conditions of the whole fleet that affect the cost of each of its servers.
@@ -260,8 +260,8 @@ impl ServerEstimate {
         self.others.load(Ordering::Relaxed).into()
     }
 
-    /// Returns whether the server is ejected, because it has rejected calls or not replied and has not replied normally
-    /// since then.
+    /// Returns whether the server is ejected, because it has rejected calls or left them unanswered. The ejection ends
+    /// when the server replies normally.
     #[inline]
     pub(crate) fn is_doubted(&self) -> bool {
         self.doubted.load(Ordering::Relaxed)
@@ -306,15 +306,16 @@ impl ServerEstimate {
         self.others.store(others, Ordering::Relaxed);
     }
 
-    /// Records that a probe or measured call is sent to the server, so that further calls are not.
+    /// Records that a probe or the first measured call is sent to the server. Raises the cost, so that other calls use
+    /// other servers until the result is known.
     #[cold]
     pub(crate) fn begin_probe(&self) {
         let mut state = self.state.lock();
         let now = self.clock.now();
         state.is_tried = true;
         let cost = if state.ejected_until == 0 {
-            // The cost applies until the call has been sent and its latency is being measured. The latency of a stream
-            // never is.
+            // The cost applies until the call has been sent and its latency is being measured. A stream keeps the cost
+            // until the next recomputation, because its latency is never measured.
             Observations { waits_since: now, ..*state }.cost(now, self.is_open(), 1)
         } else {
             state.ejected_until = now.saturating_add(PROBE_MAX);
@@ -412,10 +413,10 @@ impl ServerEstimate {
         if state.ejected_until == 0 {
             self.set_cost(state.cost(now, self.is_open(), 1));
         }
-        // `eject` takes the lock itself.
+        // Release the lock, because `eject` acquires it.
         drop(state);
         let is_unusual = took >= LATE_LEAST.max(usual.saturating_mul(LATE_TIMES));
-        // An ejected server receives only probe calls, so this one was late too.
+        // An ejected server receives only probe calls, so the call that ends here is a probe without a timely reply.
         if end == MeasuredEnd::Late && (is_unusual || self.is_doubted()) {
             self.eject(SILENCE);
         }

@@ -20,7 +20,7 @@ pub(crate) struct Row {
     pub(crate) member: Arc<Member>,
     /// Estimate of the server's performance. Calls choose servers by it.
     pub(crate) estimate: Arc<ServerEstimate>,
-    /// Time since which the endpoint has been missing in the resolver's sets.
+    /// Time since which the resolver's updates have not contained the endpoint. `None` if the last one did.
     pub(crate) missing_since: Option<Instant>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Member {
     keeping: JoinHandle<()>,
 }
 
-/// Latest state of an endpoint as resolved, which the next connection uses.
+/// Latest state of an endpoint that the resolver has returned. The next connection uses it.
 #[derive(Clone)]
 pub(crate) struct ResolvedEndpoint(Arc<Mutex<Arc<Endpoint>>>);
 

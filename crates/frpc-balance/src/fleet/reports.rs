@@ -66,7 +66,7 @@ impl Reports {
         }
     }
 
-    /// Discards all load reports.
+    /// Discards all load reports. Called when the ranks of the servers have changed.
     pub(super) fn clear(&self) {
         self.entries.lock().clear();
     }

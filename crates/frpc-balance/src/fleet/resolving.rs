@@ -151,8 +151,8 @@ impl Follower {
         }
     }
 
-    /// Returns the valid endpoints of a set that this client should use, and the reason why others are ignored. Of
-    /// several endpoints with the same key, the last one applies.
+    /// Returns the valid endpoints that this client should use, and the reason why others are ignored. Of several
+    /// endpoints with the same key, the last one applies. Fails if no endpoint is valid.
     fn judged(&self, endpoints: Vec<Endpoint>) -> io::Result<(Vec<Arc<Endpoint>>, Option<String>)> {
         let count = endpoints.len();
         // Use an ordered map, so that simulations are reproducible.
@@ -179,8 +179,8 @@ impl Follower {
 }
 
 impl Fleet {
-    /// Updates the members to match this set, which must not be empty. Returns the time at which to
-    /// [remove](Self::remove_missing) missing members, if there are any.
+    /// Updates the members to match the resolved endpoints, of which there is at least one. Returns the time at which
+    /// to [remove](Self::remove_missing) missing members, if there are any.
     fn handle_set(&self, endpoints: Vec<Arc<Endpoint>>, follower: &Follower, now: Instant) -> Option<Instant> {
         let mut stated: BTreeMap<_, _> = endpoints.into_iter().map(|endpoint| (endpoint.key(), endpoint)).collect();
         let is_first = self.members.read().is_empty();

@@ -27,7 +27,8 @@ const WATCH_SECONDS: Range<u32> = 145..290;
 /// request to a minute.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How long after a watch's lifetime the client aborts the watch. A machine that died cannot end it.
+/// Grace period after a watch's lifetime, before the client aborts the watch. An API server whose machine has died
+/// never ends it.
 const OVERDUE: Duration = Duration::from_secs(30);
 
 /// Maximum delay before the next watch. An API server that shuts down ends the watches of all clients at the same time.
@@ -74,6 +75,8 @@ pub struct KubernetesResolver {
     watch: Option<BoxStream<'static, kube::Result<WatchEvent<EndpointSlice>>>>,
     /// Number of consecutive watches that failed because the API server no longer had the resource version.
     discarded: u32,
+    /// Whether the last watch failed after it had started and before its first event.
+    has_failed: bool,
     /// Last result returned to the channel, used to avoid reporting equal results again. `None` after a failure.
     returned: Option<Result<Vec<Endpoint>, String>>,
 }
@@ -111,6 +114,7 @@ impl KubernetesResolver {
             version: None,
             watch: None,
             discarded: 0,
+            has_failed: false,
             returned: None,
         })
     }
@@ -194,7 +198,7 @@ impl KubernetesResolver {
         let lifetime = fastrand::u32(WATCH_SECONDS);
         let parameters = WatchParams::default().labels(&self.selector()).timeout(lifetime);
         let events = answered(self.api.watch(&parameters, version)).await?;
-        // Ends the watch even if the API server does not.
+        // End the watch even if the API server does not.
         self.watch = Some(events.take_until(sleep(Duration::from_secs(lifetime.into()) + OVERDUE)).boxed());
         // Report a change, because it may end an earlier failure.
         Ok(Outcome::Changed)
@@ -216,7 +220,7 @@ impl KubernetesResolver {
         };
         self.version = version.or(self.version.take());
         // An event proves that the API server still has the version, so reset the backoff for discarded ones.
-        self.discarded = 0;
+        (self.discarded, self.has_failed) = (0, false);
         Ok(outcome)
     }
 }
@@ -226,7 +230,11 @@ impl Resolver for KubernetesResolver {
         loop {
             if let Err(error) = self.changed().await {
                 // Keep the version, because a list after each failure would multiply the load of a failing API server.
-                (self.watch, self.returned) = (None, None);
+                self.returned = None;
+                // Pause here, because the channel resets its backoff whenever a watch starts.
+                if self.watch.take().is_some() && std::mem::replace(&mut self.has_failed, true) {
+                    sleep(PAUSE.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
+                }
                 return Err(failed(&error));
             }
             let endpoints = self.slices.endpoints();

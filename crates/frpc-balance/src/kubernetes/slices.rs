@@ -1,4 +1,4 @@
-//! EndpointSlices of the API server and the endpoints of all slices of a Service.
+//! Conversion of the EndpointSlices of a Service to endpoints.
 
 use crate::resolve::{ENDPOINTS_MAX, Endpoint};
 use kube::Resource;
@@ -147,7 +147,7 @@ fn state(conditions: &EndpointConditions) -> State {
     }
 }
 
-/// An endpoint listed in an EndpointSlice.
+/// An endpoint of an EndpointSlice: the address of a pod with its state.
 #[derive(Debug)]
 struct Backend {
     address: SocketAddr,
@@ -229,7 +229,7 @@ pub(crate) struct Slices {
     port: Port,
     /// Name to verify against the servers' certificates.
     pub(crate) server_name: String,
-    /// Whether the IPv6 address is used of pods that have addresses of both families.
+    /// Whether pods that have an address of each family are called at their IPv6 address.
     pub(crate) prefers_v6: bool,
     slices: BTreeMap<String, Slice>,
     /// Total number of endpoints in all EndpointSlices.
@@ -239,12 +239,12 @@ pub(crate) struct Slices {
 }
 
 impl Slices {
-    /// Creates an empty set.
+    /// Creates a collection without slices.
     pub(crate) fn new(port: Port, server_name: String) -> Self {
         Self { port, server_name, prefers_v6: false, slices: BTreeMap::new(), backends: 0, is_full: false }
     }
 
-    /// Returns an empty set with the same settings as this one.
+    /// Returns a collection with the same settings but without slices.
     pub(crate) fn without_slices(&self) -> Self {
         let Self { port, server_name, prefers_v6, .. } = self;
         Self { prefers_v6: *prefers_v6, ..Self::new(port.clone(), server_name.clone()) }
@@ -323,7 +323,8 @@ impl Slices {
         let failure = self.slices.values().find_map(|slice| slice.failure.clone());
         failure.unwrap_or_else(|| match self.backends {
             0 => "the Service has no endpoints".to_owned(),
-            count => format!("none of {count} endpoints is ready"),
+            // Omit the count, because each new text is reported as a failure, which increases the channel's backoff.
+            _ => "no endpoint of the Service is ready".to_owned(),
         })
     }
 }
@@ -409,9 +410,23 @@ mod tests {
         assert_eq!(addresses(&slices), ["10.0.0.1:8080"]);
         let unready = conditions("10.0.0.1", json!({"ready": false}));
         slices.insert(slice("one", "IPv4", vec![unready]));
-        assert_eq!(slices.endpoints(), Err("none of 1 endpoints is ready".to_owned()));
+        assert_eq!(slices.endpoints(), Err("no endpoint of the Service is ready".to_owned()));
         slices.remove("one");
         assert_eq!(slices.endpoints(), Err("no EndpointSlice of the Service".to_owned()));
+    }
+
+    /// Regression test: while the pods of a Service started, each further pod was reported as a new failure. The
+    /// channel backed off after each one, for up to half a minute, and used the first ready pod late.
+    #[test]
+    fn starting_pods_are_one_failure() {
+        let unready = |count: usize| (0..count).map(|at| conditions(&format!("10.0.0.{at}"), json!({"ready": false})));
+        let mut slices = slices("grpc", [slice("one", "IPv4", unready(1).collect::<Vec<_>>())]);
+        let failure = slices.endpoints();
+        assert!(failure.is_err(), "{failure:?}");
+        for count in 2..10 {
+            slices.insert(slice("one", "IPv4", unready(count).collect::<Vec<_>>()));
+            assert_eq!(slices.endpoints(), failure);
+        }
     }
 
     #[test]

@@ -72,7 +72,7 @@ impl Endpoint {
         &self.address
     }
 
-    /// Returns the weight.
+    /// Returns the weight, which determines the endpoint's share of calls.
     pub fn weight(&self) -> u32 {
         self.weight
     }
@@ -92,7 +92,7 @@ impl Endpoint {
         &self.metadata
     }
 
-    /// Returns the key that identifies the server. All records of one server have equal keys.
+    /// Returns the identity of the server, which is the same for equivalent forms of its address.
     pub(crate) fn key(&self) -> Key {
         let address = match self.address.parse::<SocketAddr>() {
             Ok(address) => Address::Socket(canonical(address)),
@@ -102,7 +102,7 @@ impl Endpoint {
             }
             Err(_) => Address::Name(self.address.to_ascii_lowercase()),
         };
-        Key { address, server_name: self.server_name.clone() }
+        Key { address, server_name: self.server_name.as_ref().map(|name| name.to_ascii_lowercase()) }
     }
 }
 
@@ -193,6 +193,8 @@ mod tests {
         assert_ne!(key("10.0.0.1:80"), key("10.0.0.1:81"));
         assert_ne!(key("[fe80::1%1]:80"), key("[fe80::1%2]:80"));
         assert_eq!(key("[fe80:0::1%2]:80"), key("[fe80::1%2]:80"));
-        assert_ne!(Endpoint::new("a:1").with_server_name("b").key(), key("a:1"));
+        let named = |name: &str| Endpoint::new("a:1").with_server_name(name).key();
+        assert_ne!(named("b"), key("a:1"));
+        assert_eq!(named("Shop.Example"), named("shop.example"), "host names should be compared without case");
     }
 }

@@ -1,4 +1,4 @@
-//! Endpoints from a watched file.
+//! [`FileResolver`], which reads endpoints from a text file and detects its changes.
 
 use super::{ENDPOINTS_MAX, Endpoint, Resolver};
 use std::io;
@@ -45,7 +45,7 @@ const _: () = assert!(LENGTH_MAX > 100 * ENDPOINTS_MAX as u64);
 #[derive(Debug)]
 pub struct FileResolver {
     path: PathBuf,
-    /// Content of the file that the last set was read from. An unchanged file is not reported again.
+    /// Content of the file at the last successful read. The same content is not reported again.
     stated: Option<String>,
 }
 
@@ -73,8 +73,8 @@ impl FileResolver {
 impl Resolver for FileResolver {
     async fn next(&mut self) -> io::Result<Vec<Endpoint>> {
         loop {
-            // Forget the content after an error. The same set is then reported again, which clears the error of the
-            // channel.
+            // Forget the content after an error, so that the endpoints are reported again even if the file has not
+            // changed. The report clears the error that the channel has stored.
             let text = self.text().await.inspect_err(|_| self.stated = None)?;
             if self.stated.as_ref() != Some(&text) {
                 let endpoints = parse(&text);
@@ -98,8 +98,8 @@ async fn read(path: PathBuf) -> io::Result<String> {
 fn read_now(path: &Path) -> io::Result<String> {
     use io::Read;
     let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
-    // Reject pipes, because opening one would block the thread until another program writes to it, and with it the
-    // shutdown of the runtime.
+    // Reject pipes. Opening one blocks this thread, and therefore the shutdown of the runtime, until another program
+    // opens the pipe for writing.
     if !std::fs::metadata(path)?.is_file() {
         return Err(invalid("not a regular file".to_owned()));
     }

@@ -18,10 +18,10 @@ const SRV: u16 = 33;
 /// Response code of a DNS server that cannot answer.
 const SERVFAIL: u8 = 2;
 
-/// The data of records by name and type. A name without any does not exist.
+/// Data of the records, by name and type. A name without records does not exist.
 type Zone = BTreeMap<(&'static str, u16), Vec<Vec<u8>>>;
 
-/// A record type and its failure: a response code, or no response.
+/// Record type whose queries fail. The failure is a response code, or `None` for no response.
 type Broken = Option<(u16, Option<u8>)>;
 
 /// A DNS server on loopback, which fails as the test requests.
@@ -30,9 +30,9 @@ struct Dns {
     zone: Arc<Mutex<Zone>>,
     /// Response code of all responses, if they are to fail.
     failure: Arc<Mutex<Option<u8>>>,
-    /// Record type with failing queries: with a response code or, for `None`, without a response.
+    /// Record type whose queries fail, and how they fail.
     broken: Arc<Mutex<Broken>>,
-    /// Name with failing queries.
+    /// Name whose queries fail.
     broken_name: Arc<Mutex<Option<&'static str>>>,
     address: SocketAddr,
 }
@@ -168,6 +168,30 @@ async fn service_records_have_ports_weights_priorities() {
     let endpoints = next(&mut dns.resolver("_shop._tcp.test.")).await.expect("SRV records should have targets");
     let all = ["127.0.0.1:80 weight=3 server_name=a.test", "127.0.0.2:81 server_name=b.test"];
     assert_eq!(texts(&endpoints), all);
+}
+
+/// Regression test: each address of an SRV target had the weight of the whole target. A target with two addresses
+/// received twice its share of the calls.
+#[tokio::test]
+async fn addresses_of_service_target_share_its_weight() {
+    let dns = Dns::start().await;
+    dns.set("_shop._tcp.test", SRV, [service(1, 10, 80, "a.test"), service(1, 10, 80, "b.test")]);
+    dns.set("a.test", A, [vec![127, 0, 0, 1]]);
+    dns.set("a.test", AAAA, [[vec![0; 15], vec![1]].concat()]);
+    let shares = async || {
+        let endpoints = next(&mut dns.resolver("_shop._tcp.test.")).await.expect("SRV records should have targets");
+        texts(&endpoints)
+    };
+    for (others, weights) in [(1, [10, 10, 20]), (2, [10, 10, 10]), (3, [30, 30, 20])] {
+        dns.set("b.test", A, (0..others).map(|last| vec![127, 0, 1, last]));
+        let mut expected: Vec<_> = (0..others)
+            .map(|last| format!("127.0.1.{last}:80 weight={} server_name=b.test", weights[2]))
+            .chain([format!("127.0.0.1:80 weight={} server_name=a.test", weights[0])])
+            .chain([format!("[::1]:80 weight={} server_name=a.test", weights[1])])
+            .collect();
+        expected.sort();
+        assert_eq!(shares().await, expected);
+    }
 }
 
 #[tokio::test]

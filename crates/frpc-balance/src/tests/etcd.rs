@@ -37,9 +37,18 @@ struct Renewed {
     ttl: i64,
 }
 
-/// Leases of the server, and the name of the request that loses its first response.
+/// A response to a watch whose revision has been compacted.
+#[derive(Clone, PartialEq, Message)]
+struct Compacted {
+    #[prost(int64, tag = "5")]
+    compact_revision: i64,
+}
+
+/// Leases of the server, and the name of the request whose first response is lost.
 #[derive(Default)]
 struct State {
+    /// The only message of each watch.
+    watched: Vec<u8>,
     leases: BTreeSet<i64>,
     granted: usize,
     lost: Option<&'static str>,
@@ -83,7 +92,7 @@ async fn respond(
     let path = request.uri().path().to_owned();
     // The watch ends immediately, but its request stays open.
     let answer = if path.ends_with("/Watch") {
-        Some(Vec::new())
+        Some(state.lock().expect("lock should not be poisoned").watched.clone())
     } else {
         let body = request.into_body().collect().await.expect("client should send the body").to_bytes();
         state
@@ -151,7 +160,20 @@ async fn lost_answer_leaves_no_lease_behind() {
 #[tokio::test]
 async fn immediately_ended_watch_delays_key_reload() {
     let (etcd, _state) = start_with("nothing", 3).await;
-    let mut resolver = EtcdResolver::new(&etcd, "shop/");
+    assert_reload_is_delayed(&etcd).await;
+}
+
+/// Regression test: if each watch ended because of a compaction, the keys were read as fast as etcd replied.
+#[tokio::test]
+async fn compacted_watch_delays_key_reload() {
+    let (etcd, state) = start("nothing").await;
+    state.lock().expect("lock should not be poisoned").watched = Compacted { compact_revision: 7 }.encode_to_vec();
+    assert_reload_is_delayed(&etcd).await;
+}
+
+/// Asserts that a resolver waits before it reads the keys again.
+async fn assert_reload_is_delayed(etcd: &Etcd) {
+    let mut resolver = EtcdResolver::new(etcd, "shop/");
     resolver.next().await.expect("keys should be read");
     let read = Instant::now();
     let again = timeout(TIMEOUT, resolver.next()).await.expect("resolver should return again within the timeout");

@@ -254,6 +254,25 @@ async fn malformed_lists_and_events_are_errors() {
     }
 }
 
+/// Regression test: if each watch failed right after its start, the resolver started dozens of watches per second.
+#[tokio::test]
+async fn watches_that_fail_at_once_are_delayed() {
+    let api = Api::start().await;
+    api.put("one", &["10.0.0.1"]);
+    let mut followed = followed(&api);
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
+    let mut pauses = Vec::new();
+    for watches in 1..=3 {
+        until_watched(&mut followed, &api, watches).await;
+        let failed = Instant::now();
+        api.say("{\"type\":\"ERROR\",\"object\":{\"code\":500,\"message\":\"etcd is away\"}}\n");
+        failure(&mut followed).await;
+        pauses.push(failed.elapsed() >= Duration::from_millis(500));
+        assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
+    }
+    assert_eq!(pauses[1..], [true; 2], "each failure after the first should be delayed");
+}
+
 #[tokio::test]
 async fn refusal_has_text_of_server() {
     let api = Api::start().await;
