@@ -1,4 +1,5 @@
-//! Base64 as used by the gateway's protocols. Decoding accepts padding, and encoding omits it.
+//! Base64 as used by the gateway's protocols. Decoding accepts text with and without padding, except in
+//! [`decode_parts`].
 
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -27,8 +28,8 @@ pub(crate) fn encode_padded(bytes: &[u8]) -> String {
 /// short enough for the stack.
 const BLOCK: usize = 1024;
 
-/// Decodes concatenated base64 texts, each with its own padding, and appends the bytes to `out`. The total length of
-/// the text must be a multiple of four.
+/// Decodes concatenated base64 texts, each with its own padding, and appends the bytes to `out`. Returns `None` if
+/// the text is invalid or its total length is not a multiple of four.
 pub(crate) fn decode_parts(text: &[u8], out: &mut BytesMut) -> Option<()> {
     decode_blocks(text, out, |block, room| OF_FIELDS.decode_slice(block, room).ok())
 }
@@ -73,7 +74,7 @@ pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     OF_FIELDS.decode(text).ok()
 }
 
-/// Decodes base64 in the URL-safe or the standard alphabet.
+/// Decodes base64 in the URL-safe or the standard alphabet. Returns `None` for other text.
 pub(crate) fn decode_url(text: &[u8]) -> Option<Vec<u8>> {
     OF_URLS.decode(text).or_else(|_| OF_FIELDS.decode(text)).ok()
 }

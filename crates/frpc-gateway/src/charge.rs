@@ -38,7 +38,7 @@ impl IdleMemory {
     pub(crate) const LINES: Self = Self(5 * 1024);
     #[cfg(feature = "http")]
     pub(crate) const HTTP1: Self = Self(12 * 1024);
-    /// For connections that hyper serves.
+    /// An HTTP/1.1 connection that hyper serves.
     #[cfg(feature = "http")]
     pub(crate) const HYPER: Self = Self(32 * 1024);
     #[cfg(feature = "http")]

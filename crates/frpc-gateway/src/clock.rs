@@ -18,3 +18,11 @@ pub(crate) fn now() -> Instant {
 pub(crate) fn after(start: Instant, time: Duration) -> Instant {
     start.checked_add(time).unwrap_or_else(|| start + FAR)
 }
+
+/// Returns the processor time that the current thread has used. Unlike elapsed time, it does not depend on other
+/// threads and processes.
+#[cfg(all(test, unix, feature = "http"))]
+pub(crate) fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.try_into().expect("CPU time should be non-negative")
+}

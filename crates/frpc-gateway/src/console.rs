@@ -41,17 +41,18 @@ impl Console {
         Self::default()
     }
 
-    /// Also serves the console to requests for this host name, from any address.
+    /// Also serves the console to requests for this host name, from any address. Ports are not compared.
     ///
     /// **Every user who can reach the server can then call all of its services.** Use a proxy or middleware to
     /// authenticate callers.
     pub fn host(mut self, name: impl Into<String>) -> Self {
-        self.hosts.push(name.into());
+        let name = name.into();
+        self.hosts.push(without_port(&name).unwrap_or(&name).to_owned());
         self
     }
 
-    /// Returns whether the console is served to a request for this `host`. The caller must have checked that `host` is
-    /// a name of the server.
+    /// Returns whether a client at `peer` may use the console under `host`, which is `name` with an optional port.
+    /// The caller must have checked that the server has this name.
     fn is_for(&self, host: &str, name: &str, peer: Option<SocketAddr>) -> bool {
         let is_near = || peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback());
         !host.is_empty()
@@ -166,6 +167,20 @@ mod tests {
         let public = console.host("tools.example.com");
         assert!(shown(&public, "tools.example.com", Some(FAR)) && shown(&public, "Tools.Example.com:443", None));
         assert!(!shown(&public, "api.example.com", Some(FAR)) && !shown(&public, "localhost", Some(FAR)));
+    }
+
+    /// Regression test: a host that was added with its port never matched.
+    #[test]
+    fn added_host_with_port_matches_any_port() {
+        for added in ["tools.example.com:8443", "tools.example.com"] {
+            let console = Console::new().host(added);
+            for host in ["tools.example.com:8443", "tools.example.com", "tools.example.com:80"] {
+                assert!(shown(&console, host, Some(FAR)), "{added}, {host}");
+                let known = known(host, None);
+                let http = crate::Http::new().console(console.clone());
+                assert!(http.locks.admit(&known, FAR.parse().ok()).is_ok(), "{added}, {host}");
+            }
+        }
     }
 
     #[test]

@@ -68,12 +68,13 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::time::{Sleep, sleep_until};
 
-/// How long input is read and discarded before a connection is closed. Closing with unread input would send a TCP
-/// reset, which may destroy the last reply. Same as for native clients.
+/// Maximum time for which input is read and discarded before a connection is closed, as for native connections.
+/// Closing with unread input would send a TCP reset, which may destroy the last reply.
 pub const LINGER: Duration = Duration::from_secs(1);
 
-/// A transport that fails with [`TimedOut`](io::ErrorKind::TimedOut) if the peer reads too slowly; see
-/// [`Config::write_timeout`]. It also enforces a minimum receive rate if the reader reports the end of each message.
+/// A transport whose writes fail with [`TimedOut`](io::ErrorKind::TimedOut) if the peer reads too slowly; see
+/// [`Config::write_timeout`]. It also detects [slow messages](Self::poll_too_slow) if the reader reports the end of
+/// each message.
 #[derive(Debug)]
 pub struct AdapterDriver<T> {
     io: T,
@@ -84,7 +85,7 @@ pub struct AdapterDriver<T> {
 }
 
 impl<T> AdapterDriver<T> {
-    /// Wraps a transport.
+    /// Wraps a transport with the limits in `config`.
     pub fn new(io: T, config: &Config) -> Self {
         Self {
             io,
@@ -112,13 +113,13 @@ impl<T> AdapterDriver<T> {
         self.arrival.poll_too_slow(task)
     }
 
-    /// Completes at `due`, for example when the first byte is overdue or the connection was idle for too long. All
-    /// deadlines of a driver share one timer, so a task may poll several deadlines.
+    /// Completes at `due`, for example at the end of an idle timeout. A task may poll several deadlines, because the
+    /// single timer of the driver wakes it at the earliest of them.
     pub fn poll_deadline(&mut self, task: &mut Context<'_>, due: Instant) -> Poll<()> {
         self.arrival.alarm.poll(task, due)
     }
 
-    /// Applies the write timeout to the result of a write of `offered` bytes.
+    /// Returns the result of a write of `offered` bytes, or `TimedOut` if the client reads too slowly.
     fn judge(
         &mut self,
         task: &mut Context<'_>,
@@ -157,7 +158,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AdapterDriver<T> {
     /// If the transport fails or does not shut down within a second.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves the transport unchanged.
+    /// Dropping the future leaves the transport open. Its write half may already be shut down, and input may have
+    /// been discarded.
     pub async fn close(&mut self) -> io::Result<()> {
         tokio::time::timeout(LINGER, self.shutdown()).await??;
         drain(&mut self.io).await;

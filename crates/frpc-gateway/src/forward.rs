@@ -17,7 +17,7 @@ use backend::Backend;
 use frpc::codegen::{Format, Layout, Lifecycle, Method, Methods, Schema, Service};
 use frpc::{Channel, Request, Response, ResponseStream, Status, Streaming};
 use frpc_dynamic::Codec;
-use frpc_dynamic::layout::declared;
+use frpc_dynamic::layout::json_names;
 use frpc_dynamic::prost_reflect::MethodDescriptor;
 use message::{MessageEncoding, MessageType, RawMessage};
 use std::fmt;
@@ -101,7 +101,8 @@ impl Forward {
         schema: Option<&'static Schema>,
         methods: impl IntoIterator<Item = (MethodDescriptor, &'static Method)>,
     ) -> ForwardService {
-        // Limit the memory for converting one message. The server limits the size of bodies.
+        // Limit the memory of a conversion, because a message may take many times the memory of its encoding. The
+        // server limits only the size of bodies.
         let codec = Arc::new(Codec::new().with_memory_max(CONVERSION_MEMORY_MAX));
         let methods = methods.into_iter().map(|(descriptor, method)| {
             let request = MessageType::new(descriptor.input(), &codec);
@@ -153,9 +154,9 @@ impl Service for ForwardService {
                         .client_streaming(method, move |_, request| call_client_streaming(forwarded.clone(), request)),
                     (true, true) => all.streaming(method, move |_, request| call_streaming(forwarded.clone(), request)),
                 };
-            // Formats expect constants from generated code, so leak the names. Layouts are never freed either.
-            let request = descriptor.input();
-            let names: Vec<_> = declared(&request).map(|field| &*field.json_name().to_owned().leak()).collect();
+            // Leak the names, because formats expect `'static` names as in generated code. Layouts are never freed
+            // either.
+            let names: Vec<_> = json_names(&descriptor.input()).into_iter().map(|name| &*name.leak()).collect();
             all = all.format(json_format().fields(names.leak())).format(protobuf_format());
         }
         let all = if let Some(schema) = self.schema { all.schema(schema) } else { all };

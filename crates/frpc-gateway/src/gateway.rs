@@ -1,4 +1,4 @@
-//! The enabled gateways, and detection of a connection's protocol.
+//! [`Gateway`]: the settings of the additional protocols, and the detection of a connection's protocol.
 
 #[cfg(feature = "mcp")]
 use crate::Mcp;
@@ -127,8 +127,8 @@ impl Gateway {
     /// Sets the idle timeout: a connection is closed if it has no call in progress and receives no bytes for this time.
     /// Defaults to 5 min.
     ///
-    /// Calls of a half-closed client, which may have vanished, are limited to the same time. An HTTP/1.1 response that
-    /// has begun may then pause for ten seconds.
+    /// Calls of a half-closed client, which may have vanished, are limited to the same time. If an HTTP/1.1 response
+    /// to such a client has begun, it may pause for ten seconds at most.
     #[must_use]
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = timeout;
@@ -143,7 +143,7 @@ impl Gateway {
         self.udp.iter().try_for_each(Udp::check)
     }
 
-    /// Detects the protocol of a connection from its first bytes. Protocols that are not enabled are ignored.
+    /// Returns the enabled protocol that the first bytes of a connection indicate, or `None`.
     fn protocol(&self, beginning: &[u8]) -> Option<EntryProtocol> {
         match beginning.first()? {
             b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n' | 0xef => self.takes_lines().then_some(EntryProtocol::JsonRpc),
@@ -240,7 +240,7 @@ mod tests {
             let text = built.map(drop).expect_err("zero should be rejected").to_string();
             assert_eq!(text, format!("invalid setting: {error}: must be greater than zero"));
         }
-        // Zero counts as one.
+        // These two settings are raised to one instead of rejected.
         let least = udp(|udp| udp.reply_factor(0)).batch_max(0);
         frpc::Server::builder().gateway(least).build().expect("settings should be valid");
     }

@@ -1,8 +1,12 @@
-//! JSON-RPC 2.0: single HTTP bodies in `json_rpc/body.rs`, and dedicated connections in `json_rpc/connection.rs`.
+//! JSON-RPC 2.0.
 //!
-//! `json_rpc/framing.rs` finds the end of a message and `json_rpc/envelope.rs` parses it. `json_rpc/reply.rs` encodes
-//! replies, and `json_rpc/session.rs` has the calls of a connection. `json_rpc/ion.rs` converts messages from and to
-//! Amazon Ion.
+//! * `json_rpc/body.rs`: messages in HTTP bodies
+//! * `json_rpc/connection.rs`: connections that carry only JSON-RPC
+//! * `json_rpc/framing.rs`: search for the end of a message
+//! * `json_rpc/envelope.rs`: parsing of messages
+//! * `json_rpc/session.rs`: calls of a connection
+//! * `json_rpc/reply.rs`: encoding of replies
+//! * `json_rpc/ion.rs`: conversion from and to Amazon Ion
 
 #[cfg(feature = "http")]
 mod body;

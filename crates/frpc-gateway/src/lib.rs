@@ -1,8 +1,8 @@
 //! Additional protocols on the port of an frpc server: JSON-RPC, HTTP and WebSocket.
 //!
-//! If a connection does not start with a native frame, its protocol is detected from its first bytes. Its calls reach
-//! the same service implementations as native calls, and are subject to the same middleware, policies, deadlines and
-//! limits. Every protocol must be enabled in the [`Gateway`].
+//! If a connection does not start with a frame of the native frpc protocol, its protocol is detected from its first
+//! bytes. Calls in all protocols reach the same service implementations and are subject to the same middleware,
+//! policies, deadlines and limits. Every protocol must be enabled in the [`Gateway`].
 //!
 //! # Features
 //!

@@ -72,8 +72,8 @@ impl Locks {
         }
         let refused = || Answer::refusal(403, "origin not allowed: add it to the origins of the server");
         let Some(origin) = known.origin else {
-            // Check how the page relates to the server, because browsers send some requests without an origin, for
-            // example for images.
+            // Check `sec-fetch-site` instead, because browsers omit the origin of some requests, such as those for
+            // images.
             return match known.site {
                 Some(b"cross-site" | b"same-site") => Err(refused()),
                 _ => Ok(Pass { varies: self.cors, ..Pass::default() }),

@@ -1,9 +1,13 @@
 //! The Model Context Protocol. Agents list and call selected methods as tools.
 //!
-//! `mcp/settings.rs` has the builder, and `mcp/tools.rs` the list of tools with the schemas of `mcp/schema.rs`.
-//! `mcp/params.rs` parses and checks requests, and `mcp/reply.rs` encodes results. Messages and calls are handled by a
-//! session of [`json_rpc`](crate::json_rpc), which calls the tools. `mcp/http.rs` is the Streamable HTTP endpoint, and
-//! `mcp/in_flight.rs` tracks calls that another request may cancel.
+//! A session of [`json_rpc`](crate::json_rpc) handles the messages and calls the tools.
+//!
+//! * `mcp/settings.rs`: builder
+//! * `mcp/tools.rs`: list of tools, with the schemas of `mcp/schema.rs`
+//! * `mcp/params.rs`: parsing and validation of requests
+//! * `mcp/reply.rs`: encoding of results
+//! * `mcp/http.rs`: endpoint for the Streamable HTTP transport
+//! * `mcp/in_flight.rs`: calls that another request may cancel
 //!
 //! Two generations of the protocol are supported. Until 2025-11-25, a client starts with `initialize`. From 2026-07-28,
 //! each request states its version in `_meta`, and there is no session. Both are served without state, except for the

@@ -87,8 +87,8 @@ pub(crate) struct ProxiedClients(Arc<Mutex<VecDeque<(IpAddr, AdapterContext)>>>)
 
 #[cfg(feature = "http")]
 impl ProxiedClients {
-    /// Returns the context of the client that a request states, or `None` if it states none. Fails if the server rejects
-    /// the client.
+    /// Returns the context of the client that a request states, or `None` if it states none. Fails if the server
+    /// rejects the client.
     pub(crate) fn context<'a>(
         &self,
         proxies: &TrustedProxies,

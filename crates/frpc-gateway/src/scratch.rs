@@ -9,8 +9,8 @@ pub(crate) const READ_MAX: usize = 64 * 1024;
 /// Minimum free capacity for a read. A buffer with less is replaced.
 const READ_LEAST: usize = 4 * 1024;
 
-/// Free capacity below which the buffer is reset to its beginning, if earlier input is no longer in use. Otherwise,
-/// long and short reads would alternate while a long body is received.
+/// If less capacity than this is free, the buffer is reset to its beginning, provided that no earlier input is in
+/// use. A lower threshold would make long and short reads alternate while a long body is received.
 const RESET_BELOW: usize = READ_MAX - READ_MAX / 4;
 
 thread_local! {

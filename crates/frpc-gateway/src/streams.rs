@@ -33,7 +33,7 @@ const CONNECT_END: u8 = 2;
 /// Flag of the frame that carries the trailers of gRPC-Web.
 const WEB_TRAILERS: u8 = 0x80;
 
-/// Call settings from the request head: timeout and compression.
+/// Settings of a call from its request head: protocol, timeout, metadata and compression.
 #[derive(Clone, Debug)]
 pub(crate) struct CallOptions {
     pub(crate) protocol: Protocol,
@@ -216,7 +216,7 @@ pub(crate) struct EncodedReplies {
     late_trailers: Option<LateTrailers>,
     protocol: Protocol,
     encoding: Compression,
-    /// gRPC trailers to be sent in a separate frame.
+    /// Trailers of a gRPC response, to be sent as the last frame of the body.
     last: Option<HeaderMap>,
     has_ended: bool,
     /// Context of the client's connection, for memory charges. `None` for responses without messages.
@@ -327,7 +327,7 @@ impl EncodedReplies {
                 (WEB_TRAILERS, lines.collect::<String>().into_bytes())
             }
         };
-        // This cannot fail, because the text is far shorter than 4 GiB.
+        // Ignore the error, because the text is far shorter than the 4 GiB that fit into an envelope.
         let _ = envelope::put(out, flags, &text);
     }
 }
@@ -344,7 +344,7 @@ fn connect_end(outcome: Result<(), &Status>, trailers: &Metadata) -> Vec<u8> {
         fields.extend(fields::fields(status.metadata(), ""));
     }
     if !fields.is_empty() {
-        // A stable sort, because the values of a key are ordered.
+        // Sort stably, because the order of a key's values is significant.
         fields.sort_by(|(one, _), (other, _)| one.cmp(other));
         out.extend_from_slice(if outcome.is_err() { b",\"metadata\":{" } else { b"\"metadata\":{" });
         put_list(&mut out, fields.chunk_by(|(one, _), (other, _)| one == other), |out, values| {

@@ -1,7 +1,8 @@
-//! JSON-RPC over UDP. Each datagram is one message, a request or a batch, and each reply is one datagram.
+//! JSON-RPC over UDP. A datagram contains one JSON-RPC request or batch, and its reply is a single datagram.
 //!
-//! This file contains the settings, `udp/listener.rs` the socket, `udp/sources.rs` its peers, and `udp/rates.rs` their
-//! rate limits. Calls are made by a [`Session`](crate::json_rpc::Session), as in every other protocol.
+//! This file contains the settings. `udp/listener.rs` serves the socket, `udp/sources.rs` keeps the state of recent
+//! peers, and `udp/rates.rs` limits their rates. A [`Session`](crate::json_rpc::Session) makes the calls, as in the
+//! other JSON-RPC transports.
 //!
 //! # Decisions
 //!
@@ -36,10 +37,11 @@ const REPLY_FACTOR: usize = 3;
 /// Default rate limit and burst in datagrams per source address.
 const RATE: (u32, u32) = (1000, 2000);
 
-/// Default maximum number of calls in progress over all peers.
+/// Default maximum number of datagrams with calls in progress, over all peers.
 const CALLS_MAX: usize = 4096;
 
-/// Default timeout of a call. UDP clients cannot signal that they are still waiting.
+/// Default timeout of the calls in a datagram. Without it, the calls of a vanished client would run on, because UDP
+/// does not report that the client is gone.
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A socket for JSON-RPC over UDP, with its limits; see [`Gateway::udp`](crate::Gateway::udp).
@@ -63,14 +65,14 @@ pub struct Udp {
     local: SocketAddr,
     reply_max: usize,
     reply_factor: usize,
-    /// Maximum number of datagrams per second and address, and the burst.
+    /// Rate limit per source address: datagrams per second, and the burst.
     rate: (u32, u32),
     calls_max: usize,
     call_timeout: Duration,
 }
 
 impl Udp {
-    /// Binds a socket.
+    /// Binds a UDP socket.
     ///
     /// # Errors
     /// If no address can be bound.
@@ -78,10 +80,10 @@ impl Udp {
         Self::from_socket(UdpSocket::bind(address)?)
     }
 
-    /// Creates a listener on a socket that is already bound.
+    /// Uses a socket that is already bound.
     ///
     /// # Errors
-    /// If the socket cannot be set to non-blocking mode.
+    /// If the socket cannot be set to non-blocking mode or its local address cannot be determined.
     pub fn from_socket(socket: UdpSocket) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         let local = socket.local_addr()?;

@@ -66,7 +66,7 @@ async fn serve_frames(transport: RewoundTransport<RawTransport>, context: &Adapt
     let goodbye = move || if stops.is_stopping() { CloseCode::GOING_AWAY } else { CloseCode::NORMAL };
     let (binary, mut back) = WebSocket::new(transport, Role::Server, Arc::new(goodbye));
     let reason = match context.serve_frames(binary).await {
-        // The server stopped while it waited for the first packet.
+        // The wait for the first packet ended because the server is stopping.
         CloseReason::NoFirstHeader if context.is_stopping() => CloseReason::Shutdown,
         reason => reason,
     };

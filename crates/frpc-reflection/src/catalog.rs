@@ -1,4 +1,4 @@
-//! The visible services of a server and the files that declare them. Computed once, at the first call.
+//! The services of a server that reflection exposes, and the files that declare them. Computed once, at the first call.
 
 use crate::files::{File, files, head_in_set};
 use crate::v1::{Codec, Idempotency, ListPiece, Method, Service};
@@ -28,7 +28,7 @@ pub(crate) struct Catalog {
     pub(crate) extensions: HashMap<String, BTreeMap<i32, usize>>,
 }
 
-/// A visible file.
+/// A file that declares an exposed service, or that such a file imports directly or indirectly.
 pub(crate) struct PublishedFile {
     /// Bytes that precede the file in an encoded `FileDescriptorSet`.
     pub(crate) head: Bytes,
@@ -57,8 +57,8 @@ impl Catalog {
         catalog
     }
 
-    /// Adds the file that declares a service, and its imports, unless they are already present. Returns the index of
-    /// that file.
+    /// Adds the file that declares a service, and its imports, unless they are already present. Returns this file, or
+    /// `None` if the service has no schema or its schema is invalid.
     fn add_files(&mut self, service: &OfferedService, is_hidden: &impl Fn(&str) -> bool) -> Option<File> {
         let mut all = files(service.schema()?.files())?;
         let declares =
@@ -112,17 +112,17 @@ impl Catalog {
         }
     }
 
-    /// Returns the index of the file with this name.
+    /// Returns the index of the exposed file with this name, if there is one.
     pub(crate) fn named(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
     }
 
-    /// Returns the index of the file that declares a symbol.
+    /// Returns the index of the exposed file that declares a symbol, if there is one.
     pub(crate) fn declaring(&self, symbol: &str) -> Option<usize> {
         self.by_symbol.get(symbol.trim_start_matches('.')).copied()
     }
 
-    /// Returns the index of the file that declares an extension.
+    /// Returns the index of the exposed file that declares an extension, if there is one.
     pub(crate) fn extending(&self, message: &str, number: i32) -> Option<usize> {
         self.extensions.get(message.trim_start_matches('.'))?.get(&number).copied()
     }

@@ -1,5 +1,5 @@
 //! The files of embedded schemas: their bytes, which are sent unchanged, and the names that they declare. `catalog.rs`
-//! selects the visible ones.
+//! selects the exposed ones.
 
 use bytes::Bytes;
 use prost::Message as _;
@@ -44,7 +44,7 @@ pub(crate) fn head_in_set(file: &[u8]) -> Bytes {
 }
 
 /// Reads the next field of an encoded message and returns its number and content. The content is empty for fields that
-/// are not length-delimited. Returns `None` at the end of the message.
+/// are not length-delimited. Returns `None` if the message has ended or is malformed.
 fn field<'a>(rest: &mut &'a [u8]) -> Option<(u32, &'a [u8])> {
     let (tag, wire) = decode_key(rest).ok()?;
     if wire != WireType::LengthDelimited {
@@ -63,7 +63,8 @@ impl File {
         within(self.proto.package(), name)
     }
 
-    /// Removes hidden services and their comments from the file. All other fields stay unchanged.
+    /// Removes hidden services and their comments from the file. All other fields stay unchanged. Returns `None` if the
+    /// file is malformed.
     pub(crate) fn without_services(&mut self, is_hidden: impl Fn(&str) -> bool) -> Option<()> {
         let hidden: Vec<bool> =
             self.proto.service.iter().map(|service| is_hidden(&self.full_name(service.name()))).collect();

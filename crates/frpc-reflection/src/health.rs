@@ -29,8 +29,8 @@ const NAME_MAX: usize = 1024;
 /// The server as a whole, which has an empty name, and each of its services are [`Serving`](ServingStatus::Serving)
 /// until they are set to another status.
 ///
-/// When the server shuts down, all become `NotServing`. Watchers are notified before connections. With probes enabled,
-/// `/readyz` of a gateway reports the status of the server.
+/// When the server shuts down, it and all services become `NotServing`. Watchers receive this status before the
+/// connections are drained. With probes enabled, `/readyz` of a gateway reports the status of the server.
 ///
 /// Use one `Health` per server: the shutdown of a server sets the status of all its services.
 ///

@@ -1,5 +1,6 @@
 //! The service `frpc.introspection.v1.Introspection`: the activity of the servers of a process.
-//! `introspection/report.rs` reports servers and connections, `introspection/figures.rs` counted calls.
+//! `introspection/report.rs` reports servers and connections, and `introspection/figures.rs` reports the
+//! counters of calls.
 
 mod figures;
 mod report;
@@ -123,8 +124,8 @@ impl Introspection {
         self.builder().bind((std::net::Ipv4Addr::LOCALHOST, port)).await?.serve().await
     }
 
-    /// Creates a server that offers only this service. It runs on the caller's runtime, because few operators connect
-    /// to it.
+    /// Creates a server that offers this service and its reflection. It runs on the caller's runtime, because few
+    /// operators connect to it.
     fn builder(self) -> frpc::ServerBuilder {
         let builder = frpc::Server::builder().workers(frpc::Workers::Caller);
         builder.add_service(self).add_service(crate::Reflection::new())

@@ -1,5 +1,5 @@
-//! The service `frpc.reflection.v1.Reflection` and the settings of reflection. `grpc.rs` has gRPC's services,
-//! `catalog.rs` the visible schema.
+//! The service `frpc.reflection.v1.Reflection` and the settings of reflection. `grpc.rs` implements
+//! gRPC's reflection services, and `catalog.rs` contains the exposed schema.
 
 use crate::catalog::{Catalog, PIECE_MAX, PublishedFile};
 use crate::v1::{self, FilesPiece, FilesRequest, ListPiece, ListRequest};
@@ -52,8 +52,8 @@ impl Reflection {
         Self::default()
     }
 
-    /// Hides the service with this full name. It can still be called. Its messages remain visible if their file also
-    /// declares a visible service.
+    /// Hides the service with this full name. It can still be called. Its messages remain exposed if their file also
+    /// declares an exposed service.
     ///
     /// ```
     /// let reflection = frpc_reflection::Reflection::new().hide("shop.Internal");

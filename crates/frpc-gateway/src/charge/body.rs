@@ -13,7 +13,7 @@ use std::task::{Context, Poll};
 #[derive(Debug, Default)]
 pub(crate) struct GrowingBody {
     pub(crate) bytes: BytesMut,
-    /// Number of bytes that the buffer was enlarged to. Its capacity may be larger if it comes from the pool.
+    /// Capacity that was last requested for the buffer. Memory from the pool may be larger.
     enlarged: usize,
     hold: Option<MemoryCharge>,
 }
@@ -54,7 +54,7 @@ impl GrowingBody {
         let doubled = 2 * self.room();
         let least = (length + more).max(if most > length + more { doubled.min(most) } else { doubled });
         let mut capacity = most.min(GROWTH * received).max(least);
-        // Bodies received by a client are not charged.
+        // Without a context, the receiver is a client, whose bodies are not charged.
         if let Some(context) = context
             && !self.hold(context, capacity)
         {
@@ -68,7 +68,8 @@ impl GrowingBody {
         Ok(())
     }
 
-    /// Returns the number of bytes that the buffer accepts in total. It is the same for new and for reused memory.
+    /// Returns the number of bytes that the buffer may hold before it is enlarged. The surplus of pooled memory does
+    /// not count, so that new and reused memory are charged equally.
     fn room(&self) -> usize {
         self.enlarged.min(self.bytes.capacity())
     }

@@ -133,7 +133,7 @@ impl Messages {
         }
         let message = decode(flags, message, self.encoding, limit)?;
         if self.is_single && message.len() >= CHARGED_MIN {
-            // Hold the message until the body ends.
+            // Charge the message, because it is withheld until the body ends.
             check_growth(&self.context, 0, message.len())?;
             self.hold = Some(self.context.charge(message.len()));
         }

@@ -15,7 +15,7 @@ struct RpcStatus {
 
 /// Encodes a status as a Connect error in JSON.
 pub(crate) fn of_status(status: &Status) -> Bytes {
-    // Details in other encodings cannot be sent in JSON.
+    // Omit details that are not an encoded `google.rpc.Status`, because they have no form in JSON.
     let details = match status.details() {
         [] => Vec::new(),
         details => RpcStatus::decode(details).map_or_else(|_| Vec::new(), |status| status.details),

@@ -54,7 +54,7 @@ impl Query {
     }
 }
 
-/// Decodes percent-encoding in a query value.
+/// Decodes a percent-encoded query value. Returns `None` if the encoding is invalid.
 fn decode(text: &str) -> Option<Vec<u8>> {
     let mut bytes = text.bytes();
     let mut decoded = Vec::with_capacity(text.len());

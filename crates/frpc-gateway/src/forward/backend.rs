@@ -41,9 +41,9 @@ impl Link {
         if is_stream { &self.streams } else { &self.calls }
     }
 
-    /// Counts a call of `caller`. Returns `None` if the caller already uses its share of the calls that the backend
-    /// accepts on this connection. Every call is accepted until the backend's limits are known. Channels to gRPC
-    /// servers divide the streams themselves, so they accept every call.
+    /// Counts a call of `caller` and returns its slot. Returns `None` if the caller already uses its share of the
+    /// calls that the backend accepts on this connection. Accepts every call until the backend's limits are known,
+    /// and on channels to gRPC servers, which divide their streams among callers themselves.
     fn take(self: &Arc<Self>, caller: Option<IpAddr>, is_stream: bool) -> Option<Slot> {
         let peer = self.channel.connection().map(|connection| connection.peer());
         let hello = peer.as_ref().and_then(|peer| peer.hello());
@@ -247,7 +247,7 @@ impl Stream for Received {
         {
             let mut metadata = metadata.clone();
             fields.adapt_trailers(&mut metadata);
-            // The value is set only once, because the trailers were taken.
+            // Ignore the result: the value is set only once, because `trailers` is empty afterwards.
             let _ = adapted.0.set(metadata);
         }
         Poll::Ready(next.map(|next| next.map(|body| RawMessage::reply(*encoding, body.as_bytes().clone(), of))))

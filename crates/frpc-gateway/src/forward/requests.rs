@@ -11,9 +11,8 @@ use tokio::sync::oneshot;
 
 /// Stream of a call's request messages, converted for the backend.
 ///
-/// The backend must not mistake an invalid message for the end of the stream. After a failed conversion, the stream
-/// therefore stays pending, and [`Failure`] cancels the call.
-///
+/// After a failed conversion, the stream stays pending and [`Failure`] cancels the call. If the stream ended instead,
+/// the backend would consider the request complete.
 pub(super) struct Requests {
     requests: Streaming<RawMessage>,
     of: Arc<MessageType>,
@@ -61,12 +60,12 @@ impl Stream for Requests {
 }
 
 impl Failure {
-    /// Resolves if a request message could not be converted.
+    /// Completes with the error once the conversion of a request message fails. Stays pending otherwise.
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Status> {
         let Some(receiver) = &mut self.0 else { return Poll::Pending };
         let failed = ready!(Pin::new(receiver).poll(context));
         self.0 = None;
-        // The request stream may have ended without a failure. Stay pending then.
+        // Stay pending if the request stream has ended without a failure.
         failed.map_or(Poll::Pending, Poll::Ready)
     }
 

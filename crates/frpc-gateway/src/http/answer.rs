@@ -68,8 +68,8 @@ impl Answer {
         Self::refusal(426, text).with("upgrade", protocol).with("connection", "upgrade")
     }
 
-    /// Returns whether the request was useless through a fault of the client. Statuses from 500 report the state of the
-    /// server, such as a shutdown that a health check observes.
+    /// Returns whether the client caused the error. Status codes from 500 report the state of the server instead, for
+    /// example to a health check during shutdown.
     pub(crate) fn is_clients_fault(&self) -> bool {
         (400..500).contains(&self.status)
     }

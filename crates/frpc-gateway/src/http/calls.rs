@@ -1,5 +1,5 @@
-//! Calls of a connection on the fast path. If a handler is ready immediately, its response is appended directly to
-//! earlier ones, without a separate buffer.
+//! Calls of a connection on the fast path. If a handler completes immediately, its response is encoded directly into
+//! the connection's output, without a separate buffer.
 
 use super::answer::{Answer, JSON};
 use super::written::{self, OpenResponse};
@@ -100,7 +100,8 @@ impl<'a> Calls<'a> {
         position.map(CallTarget::Method)
     }
 
-    /// Starts a call. Appends the response to `out` if the call completes immediately.
+    /// Starts a call. If the call completes immediately, appends the response to `out`. Otherwise, returns the
+    /// pending call.
     pub(crate) fn begin(
         &mut self,
         head: CallHead,
@@ -119,7 +120,8 @@ impl<'a> Calls<'a> {
                     Box::new(Session::new(self.gateway, self.context, Metadata::new()).without_notices())
                 });
                 *session.metadata_mut() = head.metadata;
-                // Write replies that are ready immediately directly to the output.
+                // Let the session append replies that are ready immediately to the output, so that they are not
+                // copied.
                 let open = OpenResponse::begin(out, JSON, self.digits, options.now);
                 let begin = out.len();
                 std::mem::swap(session.output(), out);
@@ -186,7 +188,7 @@ impl ResolvedMethod {
         let called = slot.call(batch, request, out, || {
             let (done, receiver) = oneshot::channel();
             result = Some(receiver);
-            // If the client has disconnected, the receiver no longer exists.
+            // Ignore a failed send: the receiver was dropped because the client has disconnected.
             move |response, hold| drop(done.send((response, hold)))
         });
         let called = match called {
@@ -208,7 +210,7 @@ impl ResolvedMethod {
             }
             AdapterCall::InProgress(task) => {
                 open.undo(out);
-                // The receiver exists if the function that sends the result was created.
+                // Never `None`, because a call that stays in progress has run the closure above, which sets `result`.
                 result.map(|result| PendingCall::Method(*format, result, task))
             }
         }

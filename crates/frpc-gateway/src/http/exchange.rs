@@ -17,9 +17,9 @@ pub(crate) struct Exchange(Arc<Mutex<State>>);
 struct State {
     /// Number of requests with responses that hyper has not completely read.
     in_progress: usize,
-    /// Number of requests without any part of a response so far.
+    /// Number of requests whose response has not begun.
     requests_in_progress: usize,
-    /// Whether output has not been flushed since hyper read the last response.
+    /// Whether output may not have been flushed yet. Also set while a request is in progress.
     is_unwritten: bool,
     /// Time at which the last request was received or completed.
     active: Instant,
@@ -42,7 +42,7 @@ pub(crate) enum Deadline {
     Idle(Instant),
     /// A request head did not arrive in time.
     Head(Instant),
-    /// The client has half-closed the connection. A probe must check whether the client is still connected.
+    /// A probe must check whether the client, which has half-closed the connection, is still connected.
     Gone(Instant),
 }
 
@@ -89,7 +89,7 @@ impl Exchange {
         self.0.lock().restart_pause();
     }
 
-    /// Records that a part of a request head was received, or all of it.
+    /// Records that a part of a request head was received, or the rest of it if `is_whole` is set.
     pub(crate) fn handle_head(&self, is_whole: bool) {
         let mut state = self.0.lock();
         if is_whole {
@@ -110,7 +110,7 @@ impl Exchange {
         is_due
     }
 
-    /// Returns whether the response to a pending request has not begun.
+    /// Returns whether a request still waits for its response to begin.
     pub(crate) fn is_waiting(&self) -> bool {
         self.0.lock().requests_in_progress > 0
     }

@@ -20,7 +20,7 @@ use crate::driver::AdapterDriver;
 use crate::locks::Pass;
 use crate::scratch::{self, READ_MAX};
 use crate::{Gateway, Http};
-use bytes::{BufMut as _, Bytes, BytesMut};
+use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use frisbee::RawTransport;
 use frpc::{AdapterContext, AdapterMethod, Metadata};
 use std::future::poll_fn;
@@ -40,7 +40,7 @@ const SEPARATE_MIN: usize = 16 * 1024;
 /// Minimum free capacity in bytes for a read of a request body.
 const READ_LEAST: usize = 1024;
 
-/// Outcome of the fast path: how the connection continues. Includes the bytes already read.
+/// Protocol in which a connection continues after the fast path, with the bytes that were already read.
 #[derive(Debug)]
 pub(crate) enum Handover {
     /// The connection has ended.
@@ -49,7 +49,7 @@ pub(crate) enum Handover {
     Http2(BytesMut),
 }
 
-/// Action of the fast path after a request.
+/// How the fast path continues after it has handled a request.
 enum NextAction {
     Next,
     Close,
@@ -115,16 +115,29 @@ impl<'a> FastPath<'a> {
     pub(crate) async fn run(&mut self) -> io::Result<Handover> {
         let context = self.context;
         let mut stopping = pin!(context.stopping());
+        let mut has_served = false;
+        // Start of the idle time. Empty lines do not restart it.
+        let mut idle_since = None;
         loop {
             // Flush here, because a client that pipelines requests without pause could grow the output without limit.
             if self.output.len() >= OUTPUT_MAX {
                 self.flush(&[]).await?;
                 continue;
             }
+            // Ignore empty lines before a request line (RFC 9112, section 2.2).
+            while self.input.starts_with(b"\r\n") {
+                self.input.advance(2);
+                self.scanned = 0;
+                // The line does not begin a request, so the connection is idle again. If the line arrived in two reads,
+                // the first one has started the request timeout.
+                if has_served {
+                    self.started = None;
+                }
+            }
             match head::end(&self.input, self.scanned) {
                 Ok(Some(end)) => {
                     self.scanned = 0;
-                    self.started = None;
+                    (self.started, has_served, idle_since) = (None, true, None);
                     match self.request(end).await? {
                         NextAction::Next => continue,
                         NextAction::Close => return self.close().await.map(|()| Handover::Nothing),
@@ -143,7 +156,7 @@ impl<'a> FastPath<'a> {
             let due = if is_idle {
                 // Free the buffers, because the connection is idle.
                 (self.input, self.is_borrowed, self.output) = (BytesMut::new(), false, Vec::new());
-                after(now(), self.gateway.idle_timeout)
+                after(*idle_since.get_or_insert_with(now), self.gateway.idle_timeout)
             } else {
                 self.own_input();
                 // Count the deadline from the first byte of the head, so that a client that sends single bytes cannot
@@ -182,15 +195,15 @@ impl<'a> FastPath<'a> {
         is_wanted || self.input.is_empty() && self.context.is_stopping()
     }
 
-    /// Writes the response to a request. Returns whether the connection stays open.
+    /// Writes the response to a request. Returns whether to serve the next request or to close the connection.
     async fn respond(&mut self, answer: &Answer, pass: Pass<'_>, is_last: bool) -> io::Result<NextAction> {
         let is_last = self.is_last(is_last);
         self.write(answer, pass, is_last).await?;
         Ok(if is_last { NextAction::Close } else { NextAction::Next })
     }
 
-    /// Waits for input and appends it to the buffer. Returns the number of bytes, or `None` if nothing has arrived until
-    /// `due`. The input of an idle connection ends when the server shuts down.
+    /// Waits for input and appends it to the buffer. Returns the number of bytes, or `None` if nothing has arrived
+    /// until `due`. The input of an idle connection ends when the server shuts down.
     async fn read(
         &mut self,
         due: Instant,
@@ -202,9 +215,13 @@ impl<'a> FastPath<'a> {
                 return Poll::Ready(Ok(Some(count)));
             }
             if is_idle {
-                // After this poll, a shutdown wakes the task, because the task's waker does not change.
-                let was_polled = std::mem::replace(&mut self.is_stop_polled, true);
-                if if was_polled { self.context.is_stopping() } else { stopping.as_mut().poll(task).is_ready() } {
+                // Poll `stopping` only once. This registers the waker of the task, which never changes. Afterwards,
+                // check the state.
+                let is_stopping = match std::mem::replace(&mut self.is_stop_polled, true) {
+                    true => self.context.is_stopping(),
+                    false => stopping.as_mut().poll(task).is_ready(),
+                };
+                if is_stopping {
                     return Poll::Ready(Ok(Some(0)));
                 }
             }
@@ -213,7 +230,7 @@ impl<'a> FastPath<'a> {
         .await
     }
 
-    /// Reads once into the thread's read buffer.
+    /// Reads once into the thread's read buffer and adds the bytes to the input. Returns their number.
     fn poll_read(&mut self, task: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let mut buffer = scratch::take_input();
         let polled = pin!(self.transport.read_buf(&mut buffer)).poll(task);
@@ -319,7 +336,8 @@ impl<'a> FastPath<'a> {
         }
     }
 
-    /// Routes a request, unless it is rejected because of its host or origin.
+    /// Routes a request after checking its host and origin. If the check fails, the route is the response that
+    /// rejects the request.
     fn admit<'h>(&self, request: RequestHead<'h>) -> (Pass<'h>, Route) {
         // Health probes are answered for any host, because load balancers send an address.
         if let Some(answer) = probe(self.http, self.context, request.method, request.path) {
@@ -331,7 +349,8 @@ impl<'a> FastPath<'a> {
         }
     }
 
-    /// Writes the response for the result of a call.
+    /// Waits for a call that produces a response, and writes this response. Ends the connection without one if the
+    /// client has disconnected.
     async fn respond_by(
         &mut self,
         call: Pin<&mut impl Future<Output = Answer>>,
@@ -398,7 +417,7 @@ impl<'a> FastPath<'a> {
             }
         }
         self.transport.message_complete();
-        // The call is now charged for the body.
+        // `freeze` releases the charge of the body, because the call charges the body itself.
         Ok(Ok(growing.freeze()))
     }
 

@@ -4,6 +4,7 @@ use crate::http::answer::Answer;
 use crate::http::head::number;
 use frpc::{Metadata, MetadataError, Status};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Name of the header field that carries the caller's bearer token.
@@ -11,6 +12,9 @@ pub(crate) const AUTHORIZATION: &str = "authorization";
 
 /// Maximum length of the names in [`KnownFields`]. Longer names are skipped without comparison.
 const NAME_MAX: usize = 30;
+
+/// A `connection` field of at most this length is searched linearly, because most requests have a single option.
+const CONNECTION_SHORT: usize = 64;
 
 /// Request header fields that the gateway interprets, as raw bytes.
 #[derive(Clone, Debug, Default)]
@@ -233,8 +237,13 @@ pub(crate) fn metadata<'a>(
     let mut metadata = Metadata::new();
     // Omit hop-by-hop fields (RFC 9110, section 7.6.1).
     let connection = known.connection.as_deref().unwrap_or_default();
-    let is_of_connection = |name: &str| {
-        connection.split(|byte| *byte == b',').any(|named| named.trim_ascii().eq_ignore_ascii_case(name.as_bytes()))
+    let options = || connection.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+    // Sort the options of a long field, because a head of 16 kB may have thousands of options and fields to compare.
+    let sorted: Option<BTreeSet<_>> =
+        (connection.len() > CONNECTION_SHORT).then(|| options().map(<[u8]>::to_ascii_lowercase).collect());
+    let is_of_connection = |name: &str| match &sorted {
+        None => options().any(|option| option.eq_ignore_ascii_case(name.as_bytes())),
+        Some(sorted) => sorted.contains(name.as_bytes()),
     };
     for (name, value) in fields {
         let lower;
@@ -391,6 +400,31 @@ mod tests {
         let names: Vec<_> = (0..=256).map(|number| format!("x{number}")).collect();
         let many = names.iter().map(|name| (name.as_str(), &b""[..]));
         assert_eq!(metadata(many, &KnownFields::default()).unwrap_err().answer().status, 431);
+    }
+
+    /// Regression test: each field was compared with all options of `connection`.
+    #[cfg(unix)]
+    #[test]
+    fn long_connection_field_is_split_once() {
+        use crate::clock::cpu_time;
+        let options = "close,".repeat(2500);
+        let time = |count: usize| {
+            let names: Vec<_> = (0..count).map(|number| format!("x{number}")).collect();
+            let known = KnownFields { connection: Some(options.as_bytes().into()), ..KnownFields::default() };
+            let run = || {
+                let start = cpu_time();
+                let found = metadata(names.iter().map(|name| (name.as_str(), &b"1"[..])), &known);
+                assert_eq!(found.expect("fields should be valid metadata").len(), count);
+                cpu_time() - start
+            };
+            (0..10).map(|_| run()).min().expect("at least one round should run")
+        };
+        let (one, many) = (time(1), time(90));
+        assert!(many < one * 20, "{one:?} with one field, {many:?} with 90");
+        let connection = Some(format!("{options} X-Hop").into_bytes().into());
+        let fields: [(&str, &[u8]); 3] = [("x-hop", b"1"), ("X-HOP", b"2"), ("x-end", b"3")];
+        let found = metadata(fields.into_iter(), &KnownFields { connection, ..KnownFields::default() }).unwrap();
+        assert_eq!((found.len(), found.get("x-end")), (1, Some("3")), "{found:?}");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The HTTP/1 transport that hyper reads. It passes only heads that [`Head::parse`] accepts, one request at a time. If
-//! the client half-closes the connection, it keeps the connection open until the response has been written.
+//! The HTTP/1 transport that hyper reads. It passes only heads that [`Head::parse`] accepts, one request at a time.
+//! If the client half-closes the connection, reads stay pending while a response is due.
 
 use super::exchange::Exchange;
 use super::half_close::Probe;
@@ -53,7 +53,7 @@ const CHUNKED_ENDS: &[u8; 4] = b"\r\n\r\n";
 /// An HTTP/1 connection that passes only valid heads and their bodies to hyper.
 ///
 /// After a request with a chunked body, all bytes pass, so the connection must be closed after its response. A rejected
-/// head is never passed: hyper waits for its next byte, because an error would make hyper drop unwritten responses.
+/// head is never passed. Reads then stay pending, because an error would make hyper drop unwritten responses.
 /// [`Exchange::refused`] indicates when to close the connection.
 #[derive(Debug)]
 pub(crate) struct Guard<T> {
@@ -99,7 +99,8 @@ impl<T> Guard<T> {
         (self.input, self.io)
     }
 
-    /// Records a write, so that timeouts and flushes are tracked.
+    /// Records a write: output must be flushed, and a successful write restarts the timeout of a paused response.
+    /// Returns the result of the write unchanged.
     fn note(&mut self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         self.is_unflushed = true;
         if let Poll::Ready(Ok(_)) = written {
@@ -108,8 +109,8 @@ impl<T> Guard<T> {
         written
     }
 
-    /// Parses the request head at the start of the input. The first `scanned` bytes are known not to contain the end of
-    /// the head.
+    /// Parses the request head at the start of the input and returns the next state. The first `scanned` bytes are
+    /// known not to contain the end of the head.
     fn parse_head(&mut self, scanned: usize) -> State {
         self.find(scanned).unwrap_or_else(|malformed| {
             self.exchange.refuse(malformed);
@@ -150,7 +151,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Guard<T> {
         Poll::Pending
     }
 
-    /// Passes bytes of a head or a body to hyper. `left` of its bytes remain.
+    /// Passes bytes of a head or a body to hyper. `left` is the number of its bytes that have not been passed.
     fn poll_passing(
         &mut self,
         left: u64,
@@ -250,7 +251,7 @@ mod tests {
         tokio::select! {
             biased;
             ended = guard.read_to_end(&mut passed) => drop(ended.unwrap()),
-            // No further bytes may pass.
+            // Stop reading when the guard is pending, because it then withholds all further bytes.
             () = std::future::ready(()) => {}
         }
         (String::from_utf8(passed).unwrap(), exchange.refused())
@@ -282,8 +283,8 @@ mod tests {
         assert_eq!(passed(&long).await, (String::new(), Some(Malformed::TooLong)));
     }
 
-    /// Feeds a request byte by byte, then half-closes the client. Returns the number of bytes passed to hyper and
-    /// whether hyper sees the end of the input.
+    /// Feeds a request byte by byte, then shuts down writing. Returns the number of bytes passed to hyper and whether
+    /// hyper sees the end of the input.
     async fn passed_with_end(request: &str) -> (usize, bool) {
         let (mut client, server) = tokio::io::duplex(1024);
         let exchange = Exchange::new();

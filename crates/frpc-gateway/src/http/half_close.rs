@@ -24,8 +24,8 @@ pub(super) struct Probe {
 }
 
 impl Probe {
-    /// Checks whether the client is still connected. If `may_send` is set, sends an interim response, at most once. It
-    /// must be unset while a response is in progress.
+    /// Checks whether the client is still connected. If `may_send` is set, sends an interim response, at most once.
+    /// `may_send` must be unset while a response is in progress.
     ///
     /// # Errors
     /// If the client has disconnected.

@@ -94,7 +94,8 @@ enum ConnectionEnd {
 }
 
 impl ConnectionEnd {
-    /// Shuts down the transport, after a response to a malformed request. Fails if that response cannot be written.
+    /// Responds to a malformed request, if there was one, and shuts down the transport unless hyper has done so.
+    /// Returns the result of hyper or of the shutdown. Fails if the response cannot be written.
     async fn finish(self, transport: &mut AdapterDriver<RawTransport>) -> io::Result<io::Result<()>> {
         match self {
             // hyper has already shut down the transport.
@@ -110,7 +111,7 @@ impl ConnectionEnd {
     }
 }
 
-/// Handles a request. `in_progress` ends with the response body.
+/// Handles a request. The body of the response keeps `in_progress` until hyper has read it.
 async fn respond(
     service: Service,
     request: Request<Incoming>,
@@ -145,7 +146,8 @@ fn poll_limits(
     })
 }
 
-/// Serves an HTTP/1 connection that begins with `early`, until it ends or is upgraded.
+/// Serves an HTTP/1 connection that begins with `early`. Returns the connection if it is upgraded, or `None` when it
+/// has ended.
 pub(crate) async fn serve(
     service: Service,
     idle_timeout: Duration,

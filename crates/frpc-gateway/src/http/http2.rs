@@ -143,12 +143,12 @@ struct Driver<'a> {
     has_ended: bool,
 }
 
-/// Serves an HTTP/2 connection that begins with `early`.
+/// Serves an HTTP/2 connection. `early` contains its first bytes, which have already been read.
 pub(crate) async fn serve(service: Service, early: BytesMut, transport: RawTransport) -> io::Result<()> {
     let (context, idle_timeout) = (service.context(), service.gateway().idle_timeout);
     let mut driver = Driver::new(&service, early, transport);
     let mut stopping = pin!(context.stopping());
-    // A single poll registers the waker, which does not change.
+    // Whether `stopping` was polled. A single poll suffices, because the waker of the task does not change.
     let mut is_stop_polled = false;
     let served = poll_fn(|task| {
         let was_polled = std::mem::replace(&mut is_stop_polled, true);
@@ -194,7 +194,7 @@ impl<'a> Driver<'a> {
         http2.set_pool(frisbee::memory_pool());
         let mut ok = Head::trailers();
         ok.push("grpc-status", "0");
-        // Without an address, this is a Unix socket.
+        // A peer without an address is connected through a Unix socket.
         if context.connection().peer_addr().is_none() {
             http2 = http2.local();
         }
@@ -281,7 +281,8 @@ impl<'a> Driver<'a> {
         while let Some(event) = self.events.pop_front() {
             match event {
                 StreamEvent::Done(key, result, _hold) => self.finish_call(key, result),
-                // Queue the stream instead of polling it, so that it is polled with the input of this turn.
+                // Queue the stream instead of polling it, so that it is polled once, after the input of this
+                // iteration was handled.
                 StreamEvent::Wake(key) => self.ready.push_back(key),
             }
         }
@@ -290,15 +291,16 @@ impl<'a> Driver<'a> {
         // Copy incomplete requests out of the thread's read buffer, because a slice would keep the whole buffer from
         // being reused.
         self.keep_begun();
-        // Poll in FIFO order: a stream that has used its turn is queued behind all other streams, so that it cannot
-        // starve them.
+        // Poll in FIFO order. A stream that has queued a long part is polled again only after all other streams, so
+        // that it cannot starve them.
         while let Some(key) = self.ready.pop_front() {
             self.poll_stream(key);
         }
         Ok(is_busy)
     }
 
-    /// Reads once from the transport. Returns whether the read completed.
+    /// Reads once from the transport. Returns `false` if nothing was read, because no input is available or reading
+    /// is paused.
     fn read(&mut self, task: &mut Context<'_>) -> io::Result<bool> {
         if !self.input.is_empty() || !self.http2.may_read() {
             return Ok(false);

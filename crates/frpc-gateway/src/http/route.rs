@@ -30,7 +30,7 @@ pub(crate) enum Protocol {
     WebText(Format),
 }
 
-/// Handling of an admitted request.
+/// How an admitted request is handled.
 #[derive(Debug)]
 pub(crate) enum Route {
     /// A response that is available without a call.

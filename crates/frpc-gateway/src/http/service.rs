@@ -1,4 +1,4 @@
-//! Handler of requests with bodies that are received and sent in chunks.
+//! Handler of HTTP requests that hyper or the HTTP/2 driver receives. It receives and sends bodies part by part.
 
 use super::answer::{self, Answer};
 use super::exchange::Exchange;
@@ -432,8 +432,8 @@ pub(super) fn is_proxied(gateway: &Gateway, context: &AdapterContext) -> bool {
     gateway.http.as_ref().zip(peer).is_some_and(|(http, peer)| http.proxies.contains(peer.ip()))
 }
 
-/// Returns whether a request names exactly one host and does not repeat a field that must occur once. Stores the host
-/// in `known`.
+/// Checks that a request names exactly one host and does not repeat a field that must occur once. Stores the host in
+/// `known`.
 pub(super) fn is_addressed<'a>(
     parts: RequestParts<'a>,
     known: &mut KnownFields<'a>,

@@ -1,4 +1,4 @@
-//! The enabled protocols over HTTP, and their access rules.
+//! [`Http`]: settings of the protocols over HTTP and of their access rules.
 
 use crate::locks::{Locks, without_port};
 use crate::proxies::TrustedProxies;
@@ -27,8 +27,8 @@ use std::sync::Arc;
 /// * Unread HTTP/2 bodies: [`stream_credit`](frisbee::Config::stream_credit) for each stream, charged to
 ///   [`memory_max`](frpc::ServerBuilder::memory_max). A call fails if there is no memory for its body.
 /// * Responses must be read at the minimum rate for native packets: [`write_timeout`](frisbee::Config::write_timeout).
-///   An HTTP/2 client that delays ended responses by flow control must read 16 KiB of each within each
-///   [idle time](crate::Gateway::idle_timeout). It may delay streams for any time.
+///   An HTTP/2 client must accept 16 KiB of each complete response per [idle time](crate::Gateway::idle_timeout). It
+///   may delay unfinished streams for any time.
 /// * Concurrent calls on a connection: [`calls_max`](frisbee::Config::calls_max). HTTP/2 is also limited to
 ///   [`streams_max`](frisbee::Config::streams_max) requests.
 /// * Silence between two requests on a connection: the [idle time](crate::Gateway::idle_timeout).

@@ -135,7 +135,7 @@ fn decimal(mut number: usize, digits: &mut [u8; DIGITS]) -> &[u8] {
 mod tests {
     use super::*;
 
-    /// Returns a response that follows other output, with the date removed, and the number of digits of
+    /// Writes a response behind other output. Returns the response without its date, and the number of digits of its
     /// `content-length`.
     fn opened(body: &str, guess: usize, fields: &ExtraFields, is_last: bool) -> (String, usize) {
         let mut out = b"before".to_vec();

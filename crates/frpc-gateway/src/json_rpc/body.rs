@@ -18,7 +18,7 @@ pub(crate) async fn answer(
     complete(&mut session).await
 }
 
-/// Waits for the calls of a session and returns their replies.
+/// Waits for the calls of a session. Returns their replies, or `None` if there are none.
 pub(super) async fn complete(session: &mut Session) -> Option<Bytes> {
     session.finish().await;
     let mut output = std::mem::take(session.output());

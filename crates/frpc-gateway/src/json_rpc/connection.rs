@@ -59,7 +59,7 @@ pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &
         let is_stopping = if is_stop_polled { context.is_stopping() } else { stopping.as_mut().poll(task).is_ready() };
         is_stop_polled = true;
         if is_stopping {
-            // Now reply only to calls that have already been received.
+            // From now on, handle only messages that have already been received.
             connection.reading = ReadState::Last;
             return connection.poll(task);
         }
@@ -122,7 +122,7 @@ impl Connection<'_> {
         // Yield to the executor after `BATCHES_MAX` iterations, so that a busy client cannot starve other tasks.
         for _ in 0..BATCHES_MAX {
             let has_read = self.read(task, now)?;
-            // Poll once for finished calls, and again if more output was available than fits.
+            // A single poll suffices: output that did not fit is polled for after the write, in the next iteration.
             let _ = self.session.poll(task);
             self.charge();
             let has_written = self.write(task)?;
@@ -266,19 +266,20 @@ impl Connection<'_> {
             Some(Ok(refusal)) => self.session.refuse(refusal),
             Some(Err(status)) => self.session.fail(&status),
         }
-        // After this error, the start of the next message is unknown.
+        // Stop reading, because the start of the next message is unknown after this error.
         self.framing = MessageFraming::default();
         self.end_reading();
     }
 
-    /// Starts the timer of an incomplete message, or stops it if no message is incomplete.
+    /// Stops measuring the rate of the message if no part of a message is buffered.
     fn wait_for_rest(&mut self) {
         if self.input.is_empty() {
             self.transport.message_complete();
         }
     }
 
-    /// Charges the input and output buffers to the server's memory limit.
+    /// Charges the input and output buffers to the client. Fails the connection if the input has grown beyond the
+    /// client's memory limit.
     fn charge(&mut self) {
         self.session.charge_output();
         let has_grown = self.charge.set(self.context, self.input.capacity() + self.pending.len());
@@ -331,7 +332,8 @@ impl Connection<'_> {
     /// deadline.
     fn poll_time(&mut self, task: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.session.is_full() {
-            // Do not fail yet. The rest of the message may have arrived without having been read.
+            // Do not measure the rate while reading is paused, because the rest of the message may already have
+            // arrived.
             self.transport.message_complete();
         } else if !self.input.is_empty() {
             let late = || io::Error::new(io::ErrorKind::TimedOut, "a message arrives too slowly");

@@ -36,7 +36,7 @@ pub(crate) struct Request<'a> {
     /// Parameters as JSON, an object or an array.
     pub(crate) params: Option<&'a str>,
     pub(crate) timeout: Option<Duration>,
-    /// An object.
+    /// Metadata of the call as JSON, an object.
     pub(crate) metadata: Option<&'a str>,
     /// Initial flow-control credit: the number of stream items that the client accepts.
     pub(crate) credit: Option<u32>,

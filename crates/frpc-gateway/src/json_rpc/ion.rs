@@ -1,10 +1,12 @@
 //! Amazon Ion 1.0 as an encoding of JSON-RPC messages. An Ion message is converted to JSON before it is parsed, and a
 //! reply is converted to Ion as the last step.
 //!
-//! `ion/text.rs` and `ion/binary.rs` parse both encodings in one pass, without a tree or recursion, and write to
-//! `ion/output.rs`, which enforces the limits. `ion/symbols.rs` contains the symbol tables and `ion/time.rs` the
-//! timestamps. `ion/body.rs` handles requests, and `ion/encode.rs` encodes binary replies. A text reply is the JSON
-//! itself, which is valid Ion.
+//! * `ion/text.rs`, `ion/binary.rs`: parsers of the two encodings, which need one pass and neither a tree nor recursion
+//! * `ion/output.rs`: JSON output of the parsers, which enforces the limits
+//! * `ion/symbols.rs`: symbol tables
+//! * `ion/time.rs`: timestamps
+//! * `ion/body.rs`: handling of requests
+//! * `ion/encode.rs`: encoding of binary replies. A text reply is the JSON itself, which is valid Ion.
 
 mod binary;
 mod body;
@@ -42,6 +44,8 @@ struct IonLimits {
 #[derive(Debug, PartialEq, Eq)]
 struct IonError {
     offset: usize,
+    /// Length in bytes of the JSON text that was written before the error.
+    written: usize,
     problem: Problem,
 }
 
@@ -96,5 +100,6 @@ fn read(
             Err(error) => (error.valid_up_to(), malformed("the text is not UTF-8")),
         }
     };
-    read.and_then(|()| finish(output)).map_err(|problem| IonError { offset, problem })
+    let written = output.written();
+    read.and_then(|()| finish(output)).map_err(|problem| IonError { offset, written, problem })
 }

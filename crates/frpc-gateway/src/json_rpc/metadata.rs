@@ -19,20 +19,21 @@ pub(super) fn read(json: &str, metadata: &mut Metadata) -> Result<(), String> {
     let mut refused = None;
     let read = reader.object(|key, reader| {
         if refused.is_some() {
-            // Skip the remaining entries, which costs no more than skipping any other JSON.
+            // Skip the remaining entries unparsed, because the metadata is rejected in any case.
             return reader.raw().map(drop);
         }
         let is_binary = key.ends_with("-bin");
-        if entries.get(key).is_some() || entries.get_bin(key).is_some() {
+        let is_repeated = if is_binary { entries.get_bin(key).is_some() } else { entries.get(key).is_some() };
+        if is_repeated {
             refused.get_or_insert_with(|| format!("the metadata has {key:?} more than once"));
         }
         let added = if is_binary {
             let mut value = bytes::Bytes::new();
             reader.value(&mut value)?;
-            entries.insert_bin(key, &value).and_then(|()| metadata.insert_bin(key, value))
+            entries.append_bin(key, &value).and_then(|()| metadata.insert_bin(key, value))
         } else {
             let value = reader.string("text")?;
-            entries.insert(key, &value).and_then(|()| metadata.insert(key, value))
+            entries.append(key, &value).and_then(|()| metadata.insert(key, value))
         };
         if let Err(error) = added {
             refused.get_or_insert_with(|| error.to_string());

@@ -76,7 +76,7 @@ pub(crate) fn failure(out: &mut Vec<u8>, id: &[u8], status: &Status) {
     out.extend_from_slice(b"}}");
 }
 
-/// Appends the details and metadata of a status as JSON members.
+/// Appends a status as a JSON object with its code, details and metadata.
 pub(crate) fn put_status(out: &mut Vec<u8>, status: &Status) {
     out.extend_from_slice(b"{\"status\":\"");
     out.extend_from_slice(status.code().name().as_bytes());

@@ -1,9 +1,14 @@
 //! JSON-RPC calls of one connection, independent of the transport of their messages.
 //!
 //! If a handler completes immediately, its reply is encoded while the message is being handled. Other calls are tasks
-//! that send their results through a mailbox. `session/calls.rs` handles requests and their calls, `session/replies.rs`
-//! encodes replies, `session/streams.rs` contains streams, `session/batch.rs` batches, `session/tools.rs` MCP tools, and
-//! `session/ids.rs` request ids.
+//! that send their results through a mailbox.
+//!
+//! * `session/calls.rs`: requests and the calls that they start
+//! * `session/replies.rs`: encoding of replies
+//! * `session/streams.rs`: streaming calls
+//! * `session/batch.rs`: batches
+//! * `session/tools.rs`: tools of the Model Context Protocol (MCP)
+//! * `session/ids.rs`: ids of requests
 
 mod batch;
 mod calls;
@@ -227,7 +232,7 @@ impl Session {
         let before = inner.output.len();
         inner.mailbox.take(&mut inner.events, task);
         if inner.calls.is_empty() {
-            // Without calls in progress, all messages come from cancelled calls.
+            // Drop all messages: without calls in progress, they come from cancelled calls.
             inner.events.clear();
             return Poll::Ready(false);
         }

@@ -13,8 +13,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Default)]
 pub(crate) struct InFlight {
     calls: Mutex<HashMap<Key, Canceller>>,
-    /// Number of session ids that were created, and secret keys by which clients cannot guess the ids of others.
+    /// Number of session ids that were created.
     sessions: AtomicU64,
+    /// Secret keys of the session ids, so that clients cannot guess the ids of others.
     keys: [RandomState; 2],
 }
 

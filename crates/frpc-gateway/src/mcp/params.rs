@@ -1,4 +1,4 @@
-//! Params of requests, and checks of the protocol version.
+//! Parser for the params of MCP requests, and checks of the protocol version and the header fields.
 
 use super::reply::{MODERN, Revision, VERSIONS};
 use crate::base64;

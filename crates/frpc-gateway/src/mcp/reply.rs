@@ -20,9 +20,9 @@ const LIST_TTL_MS: u32 = 300_000;
 /// Revision of the Model Context Protocol that a request uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Revision {
-    /// Up to 2025-11-25.
+    /// Protocol versions up to 2025-11-25.
     Legacy,
-    /// From 2026-07-28.
+    /// Protocol versions from 2026-07-28 on.
     Modern,
 }
 

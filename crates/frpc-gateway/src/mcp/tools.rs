@@ -118,8 +118,8 @@ impl Tools {
         self.list.get(*self.by_name.get(name)?)
     }
 
-    /// Appends at most `max` tools, starting with index `from`. Skips tools if `is_open` returns `false`. Returns the
-    /// start index of the next page, if any.
+    /// Appends at most `max` tools, starting with index `from`, and skips those for which `is_open` returns `false`.
+    /// Returns the start index of the next page, if any.
     pub(crate) fn put_page(
         &self,
         out: &mut Vec<u8>,

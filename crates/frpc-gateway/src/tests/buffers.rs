@@ -61,7 +61,7 @@ async fn responses_to_refused_bodies_have_cors_fields() {
     }
 }
 
-/// A transport that records the size of the largest buffer that it was read into.
+/// A transport that records the size of the largest buffer passed to a read.
 struct Watched {
     io: DuplexStream,
     largest: Arc<AtomicUsize>,
@@ -97,7 +97,7 @@ async fn long_body_leaves_small_read_buffer() {
     let largest = Arc::<AtomicUsize>::default();
     let watched = Watched { io: there, largest: largest.clone() };
     tokio::spawn(async move { server.serve_connection(watched).await });
-    // hyper serves requests with an expectation.
+    // The fast path does not handle `Expect: 100-continue`, so hyper serves the request.
     let head = format!(
         "POST /greet.Greeter/Greet HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
          expect: 100-continue\r\ncontent-length: {BODY}\r\n\r\n"

@@ -23,7 +23,8 @@ const IDLE: Duration = Duration::from_secs(5);
 /// Length of a long greeting.
 pub(super) const LONG: usize = 100_000;
 
-/// A greeter. Names that start with `wait` wait for a permit, and names that end with `long` get a long greeting.
+/// A greeter. Names that start with `wait` wait for a permit, and names that end with `long` get a long greeting. The
+/// stream of `slow` pauses before each greeting, and that of `silent` stops after the first one.
 #[derive(Clone)]
 pub(super) struct Host {
     began: Arc<Semaphore>,
@@ -115,7 +116,7 @@ async fn rest(io: &mut DuplexStream) -> String {
     rest
 }
 
-/// Encodes a Connect call of `Greet`.
+/// Encodes a Connect call of `Greet` with additional header fields.
 pub(super) fn post(fields: &str, name: &str) -> String {
     let body = format!("{{\"name\":\"{name}\"}}");
     format!(
@@ -125,7 +126,7 @@ pub(super) fn post(fields: &str, name: &str) -> String {
     )
 }
 
-/// Like `post`, but with a chunked body, which hyper reads.
+/// Like [`post`], but with a chunked body. The fast path does not handle these, so hyper serves the request.
 fn chunked(name: &str) -> String {
     let body = format!("{{\"name\":\"{name}\"}}");
     let length = format!("content-length: {}\r\n\r\n{body}", body.len());
@@ -154,6 +155,28 @@ async fn json_rpc_messages_may_begin_with_byte_order_mark() {
         read.expect("replies should be UTF-8");
         assert_eq!(text.matches("Hello, Ada!").count(), 2, "{text}");
     }
+}
+
+/// Regression test: an empty line after a request was answered with status 408, and two were answered with 400.
+#[tokio::test(start_paused = true)]
+async fn empty_lines_between_requests_are_ignored() {
+    let (_host, server) = Host::in_memory();
+    let mut io = dial(&server);
+    for lines in ["\r\n", "\r\n\r\n"] {
+        io.write_all((post("", "Ada") + lines).as_bytes()).await.expect("server should read the request");
+        let mut response = Vec::new();
+        while !response.ends_with(b"{\"text\":\"Hello, Ada!\"}") {
+            response.push(io.read_u8().await.expect("server should respond to the request"));
+        }
+    }
+    // Empty lines, even in two reads, leave the connection idle and do not restart the timeout.
+    let start = Instant::now();
+    for part in ["\r\n", "\r", "\n"] {
+        sleep(Duration::from_secs(1)).await;
+        io.write_all(part.as_bytes()).await.expect("server should read the line");
+    }
+    assert_eq!(rest(&mut io).await, "", "idle connection should be closed without a response");
+    assert_eq!(start.elapsed().as_secs(), IDLE.as_secs(), "idle timeout should apply");
 }
 
 #[tokio::test(start_paused = true)]
@@ -215,7 +238,7 @@ async fn recite_half_closed(kind: &str, name: &str) -> (String, Duration) {
 async fn silent_stream_ends_after_client_half_closes() {
     for kind in ["application/connect+json", "application/grpc-web", "application/grpc-web-text"] {
         let (response, elapsed) = recite_half_closed(kind, "silent").await;
-        // The client was probed before the response started.
+        // The response follows the interim response that probes the half-closed client.
         assert!(response.contains("HTTP/1.1 200 "), "{kind}: {response}");
         assert!((10..12).contains(&elapsed.as_secs()), "{kind}: {elapsed:?}");
     }
@@ -307,7 +330,7 @@ impl<T: AsyncRead + AsyncWrite> Http2<T> {
         self.send(DATA, 1, 1, format!("{{\"name\":\"{name}\"}}").as_bytes()).await;
     }
 
-    /// Returns the `grpc-status` of the first call.
+    /// Reads frames until the fields of a reply contain `grpc-status`, and returns its value.
     async fn status(&mut self) -> String {
         let (mut decoder, mut status) = (Decoder::new(), None);
         while status.is_none() {
@@ -324,7 +347,7 @@ impl<T: AsyncRead + AsyncWrite> Http2<T> {
         status.unwrap_or_default()
     }
 
-    /// Extends the windows of the connection and the stream.
+    /// Extends the windows of the connection and of the first stream by this number of bytes.
     async fn grant(&mut self, bytes: usize) {
         let bytes = u32::try_from(bytes).expect("window update should fit in u32").to_be_bytes();
         self.send(WINDOW_UPDATE, 0, 0, &bytes).await;
@@ -381,7 +404,7 @@ async fn long_http2_response_reaches_slow_client() {
     }
 }
 
-/// Checks that an unread response is cancelled and that other streams of its connection continue.
+/// Checks that the server cancels a response that the client does not read.
 #[tokio::test(start_paused = true)]
 async fn unread_http2_response_is_cancelled() {
     let (_host, server) = Host::in_memory();
@@ -399,7 +422,8 @@ async fn unread_http2_response_is_cancelled() {
     assert!((IDLE..3 * IDLE).contains(&started.elapsed()), "{:?}", started.elapsed());
 }
 
-/// Unary calls have no timers, so the call is converted to a stream with timers.
+/// After a grace period, the gateway converts an incomplete unary call to a stream, because only streams have
+/// timeouts.
 #[tokio::test(start_paused = true)]
 async fn incomplete_grpc_message_waits_until_deadline() {
     let (_host, server) = Host::in_memory();
@@ -560,7 +584,7 @@ impl samples::greeter::Greeter for Deaf {
     }
 }
 
-/// Returns an HTTP/2 connection with four calls. Their bodies fill its windows.
+/// Returns the bytes that an HTTP/2 client sends to make four calls with bodies that fill all windows.
 fn unread_bodies() -> Vec<u8> {
     const FRAME: usize = 16 * 1024;
     let frame = |kind: u8, flags: u8, stream: u32, payload: &[u8]| {

@@ -2,6 +2,7 @@
 
 mod calls;
 mod clients;
+mod discovery;
 mod grpc;
 mod streams;
 mod support;

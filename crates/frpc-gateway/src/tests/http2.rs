@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::io::DuplexStream;
 use tokio::time::{sleep, timeout};
 
-/// Content types whose responses take different paths.
+/// Content types of three protocols, whose responses are written by different code.
 const CONTENT_TYPES: [&str; 3] = ["application/json", "application/grpc+json", "application/grpc-web+json"];
 
 /// Encodes a request body for a content type.
@@ -87,7 +87,7 @@ async fn responses_of_one_read_stay_within_memory() {
     }
 }
 
-/// RFC 9110, section 10.1.1: a server responds to this expectation before it reads the content.
+/// RFC 9110, section 10.1.1: a server responds to the expectation `100-continue` before it reads the content.
 #[tokio::test(start_paused = true)]
 async fn expectation_is_confirmed_before_body() {
     for content_type in CONTENT_TYPES {
@@ -248,7 +248,7 @@ async fn long_metadata_fails_only_its_call() {
 async fn refusal_of_long_head_request_has_no_body() {
     let (_host, server) = Host::in_memory();
     let mut client = Http2::connect(dial(&server), 65_535).await;
-    // A HEAD request with one field more than permitted. 0x90 is an entry of the static table.
+    // A HEAD request with 101 more fields, of which 100 are permitted. Each 0x90 is `accept-encoding: gzip, deflate`.
     let block = [&b"\x42\x04HEAD\x86\x84\x01\x09localhost"[..], &[0x90; 101]].concat();
     client.send(HEADERS, 5, 1, &block).await;
     assert_eq!(value(&fields(&mut client, &mut Decoder::new()).await, ":status"), Some("431"));

@@ -125,6 +125,45 @@ async fn malformed_ion_is_parse_error_with_offset() {
     assert_eq!(json.0, 415);
 }
 
+/// Regression test: only the length of the message was charged, although its JSON can be much longer.
+#[tokio::test]
+async fn json_of_ion_message_is_charged() {
+    let server = server(|builder| builder.memory_max(1 << 20));
+    let table = format!("$ion_symbol_table::{{symbols:[\"{}\"]}}", "x".repeat(2000));
+    let post = async |count| {
+        let call = "jsonrpc:'2.0', id:1, method:\"greet.Greeter/Greet\", params:{name:Ada}";
+        post_ion(&server, format!("{table} {{{call}, more:[{}]}}", "$10,".repeat(count)).as_bytes()).await
+    };
+    assert_eq!(post(2).await.2, REPLY);
+    let (status, _, reply) = post(2000).await;
+    let reply: serde_json::Value = serde_json::from_slice(&reply).expect("reply should be valid JSON");
+    assert_eq!((status, &reply["code"]), (429, &"resource_exhausted".into()), "{reply}");
+}
+
+/// Regression test: a client that sent 1 MB/s of messages with symbols for long texts kept half a core busy.
+#[tokio::test(start_paused = true)]
+async fn long_json_of_ion_message_is_charged_as_abuse() {
+    let table = format!("$ion_symbol_table::{{symbols:[\"{}\"]}}", "x".repeat(2000));
+    let call = "jsonrpc:'2.0', id:1, method:\"greet.Greeter/Greet\", params:{name:Ada}";
+    for (count, is_paused) in [(2, false), (2000, true)] {
+        let (mut io, there) = frpc::memory();
+        let server = server(|builder| builder);
+        tokio::spawn(async move { server.serve_connection(there).await });
+        let body = format!("{table} {{{call}, more:[{}]}}", "$10,".repeat(count));
+        let head = "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/ion\r\n";
+        let start = tokio::time::Instant::now();
+        for _ in 0..2 {
+            let request = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
+            io.write_all(request.as_bytes()).await.expect("server should accept the request");
+            let mut response = Vec::new();
+            while !response.ends_with(REPLY) {
+                response.push(io.read_u8().await.expect("server should respond to the request"));
+            }
+        }
+        assert_eq!(!start.elapsed().is_zero(), is_paused, "{count} symbols");
+    }
+}
+
 #[tokio::test]
 async fn ion_is_served_over_http2() {
     let frame = |kind: u8, flags: u8, stream: u8, payload: &[u8]| {

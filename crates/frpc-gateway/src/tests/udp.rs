@@ -16,7 +16,7 @@ use tokio::time::timeout;
 /// Maximum time to wait for an event.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A greeter. `wait` waits for a permit, and `long` gets a long greeting.
+/// A greeter. The name `wait` waits for a permit, and the name `long` gets a long greeting.
 #[derive(Clone)]
 struct Host(Arc<Events>);
 
@@ -115,7 +115,7 @@ impl Client {
         serde_json::from_str(&self.text().await).expect("reply should be valid JSON")
     }
 
-    /// Returns the number of datagrams that have arrived.
+    /// Discards the datagrams that have arrived, and returns their number.
     fn arrived(&self) -> usize {
         std::iter::from_fn(|| self.0.try_recv(&mut [0; 4096]).ok()).count()
     }

@@ -1,4 +1,5 @@
-//! The UDP socket. A single task receives, makes calls and sends. Pending calls are futures of this task.
+//! Serves the UDP socket in a single task. The task receives datagrams, makes their calls and sends the replies. It
+//! also polls the calls that did not complete immediately.
 
 use super::Udp;
 use super::rates::{Rate, Rates};
@@ -119,7 +120,7 @@ impl Listener {
                 let length = buffer.filled().len();
                 self.handle(peer, length);
             }
-            // Ignore this error. Some systems report with it that an earlier reply did not reach its peer.
+            // Ignore `ConnectionReset`, with which some systems report that an earlier reply could not be delivered.
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {}
             Err(error) => {
                 tracing::debug!(%error, "receiving a datagram failed");
@@ -189,8 +190,8 @@ impl Listener {
     }
 }
 
-/// Returns whether the identity of a peer has expired. For a peer without a token, this is the identity set by the
-/// connection hook.
+/// Returns whether the identity of a peer has expired. The connection hook has set this identity, because datagrams
+/// carry no token.
 fn has_expired(context: &AdapterContext) -> bool {
     context.methods().check_caller(&Metadata::new()).is_err()
 }

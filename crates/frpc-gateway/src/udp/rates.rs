@@ -29,7 +29,8 @@ impl Rate {
     }
 }
 
-/// For each slot, the time at which the sender's full burst is available again, in nanoseconds since `start`.
+/// Rates of all senders. Each slot stores the time at which its senders' full burst is available again, in
+/// nanoseconds since `start`.
 pub(super) struct Rates {
     rate: Rate,
     start: Instant,
@@ -93,7 +94,8 @@ mod tests {
             let networks = (0..1000_u16).map(|network| IpAddr::from([0x2001, 0xdb8, site, network, 0, 0, 0, 1]));
             networks.filter(|address| rates.admit(*address, start)).count()
         };
-        // A network reduces the rate of its site if their hashes collide.
+        // Fewer than 80 may be admitted, because a network whose hash collides with that of its site uses up the rate
+        // of the site.
         for site in [1, 2] {
             let count = admitted(site);
             assert!((32..=80).contains(&count), "{count} datagrams of site {site} are admitted");

@@ -10,7 +10,6 @@ use frisbee::RawTransport;
 use std::io;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::TcpStream;
 
 /// Maximum size of the upgrade response in bytes, equal to the usual limit of HTTP servers for a request head.
 const ANSWER_MAX: usize = 8 * 1024;
@@ -53,8 +52,7 @@ pub async fn connect(url: &str) -> io::Result<WebSocket<RawTransport>> {
     let (host, path) = rest.split_at(at);
     let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     let address = if has_port { host.to_owned() } else { format!("{host}:80") };
-    let socket = TcpStream::connect(address).await?;
-    socket.set_nodelay(true)?;
+    let socket = frisbee::connect_tcp(address).await?;
     connect_io(RawTransport::from(socket), host, if path.is_empty() { "/" } else { path }).await
 }
 
@@ -93,7 +91,7 @@ where
         }
     };
     let goodbye = Arc::new(|| CloseCode::NORMAL);
-    // The owner calls shutdown to close the connection with a handshake.
+    // Drop the receiver: the owner of the transport performs the closing handshake by shutting it down.
     Ok(WebSocket::new(RewoundTransport::new(early, io), Role::Client, goodbye).0)
 }
 

@@ -141,7 +141,7 @@ where
         if polled.is_ready() || connection.stops || stopping.as_mut().poll(task).is_pending() {
             return polled;
         }
-        // Now reply only to calls that have already been received.
+        // From now on, handle only messages that have already been received.
         connection.stops = true;
         connection.talk.stop();
         connection.poll(task)
@@ -266,7 +266,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
         Ok(())
     }
 
-    /// Reads once, directly into the buffer of a long message. `missing` is the number of missing bytes of the current
+    /// Reads once, directly into the buffer of a long message, and returns the number of bytes. Returns `None` if
+    /// nothing has arrived or the memory limit is reached. `missing` is the number of missing bytes of the current
     /// frame.
     fn read_long(&mut self, task: &mut Context<'_>, missing: usize) -> io::Result<Option<usize>> {
         let length = self.message.body.bytes.len();
@@ -373,7 +374,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
         let late = |text: &str| Poll::Ready(Ok((CloseCode::POLICY, text.to_owned())));
         let unsent = self.wire.sending.unsent();
         if unsent >= self.backlog_max {
-            // Do not fail yet. The rest of the message may have arrived without having been read.
+            // Do not measure the rate while reading is paused, because the rest of the message may already have
+            // arrived.
             self.wire.io.message_complete();
         } else if self.wire.decoder.is_mid_message() && self.wire.io.poll_too_slow(task).is_ready() {
             return late("a message arrived too slowly");
@@ -484,7 +486,7 @@ mod tests {
         let second = Duration::from_secs(1);
         let config = Config::default().backlog_max(1024).least_rate_window(5 * second).least_rate(1000);
         let (here, mut there) = tokio::io::duplex(1024);
-        // Send one of ten bytes.
+        // Send one of the ten bytes of a message.
         there.write_all(b"\x81\x8a\0\0\0\0a").await.expect("server should accept the frame header");
         let late = Late(Box::pin(tokio::time::sleep(second)), Some(vec![b'x'; 40_000]));
         let serving = tokio::spawn(async move { serve(here, late, &config, None).await });

@@ -25,8 +25,9 @@ const SLICES_MAX: usize = 65;
 #[derive(Debug)]
 pub(crate) struct FrameSender {
     end: Role,
-    /// Queued frames, and the number of their bytes already written.
+    /// Queued frames.
     unsent: Vec<u8>,
+    /// Number of bytes of `unsent` that were already written.
     written: usize,
     /// Number of queued bytes that belong to control frames.
     of_control: usize,
@@ -131,7 +132,7 @@ impl FrameSender {
         }
     }
 
-    /// Queues CLOSE, once.
+    /// Queues a CLOSE frame, unless one was queued before.
     pub(crate) fn close(&mut self, code: Option<CloseCode>, reason: &str) {
         let mut payload = Vec::new();
         if let Some(code) = code {
@@ -347,7 +348,8 @@ mod tests {
                 let mut context = Context::from_waker(Waker::noop());
                 let (mut sent, mut pongs) = (0, 0);
                 while sent < data.len() {
-                    // Vary the data: the queue may have grown since the last attempt, and consists of several slices.
+                    // Pass up to 40 000 bytes in two slices, which may exceed the rest of the current frame, as if
+                    // the queue had grown.
                     let (first, second) = data[sent..(sent + 40_000).min(data.len())].split_at(1);
                     let slices = [IoSlice::new(first), IoSlice::new(second)];
                     match sending.poll_data(&mut context, Pin::new(&mut io), &slices) {

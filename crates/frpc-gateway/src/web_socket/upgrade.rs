@@ -39,7 +39,7 @@ impl Subprotocol {
     }
 }
 
-/// A granted upgrade.
+/// Upgrade to WebSocket that the server grants.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Upgrade {
     pub(crate) subprotocol: Subprotocol,
@@ -97,7 +97,7 @@ pub(crate) fn accept(key: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    /// Checks the example in RFC 6455, section 1.3.
+    /// Key of the example in RFC 6455, section 1.3.
     const KEY: &[u8] = b"dGhlIHNhbXBsZSBub25jZQ==";
 
     fn fields() -> KnownFields<'static> {

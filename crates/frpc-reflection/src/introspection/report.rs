@@ -115,7 +115,7 @@ fn listed_one(inspector: &Inspector, listed: &ListedConnection, view: &Connectio
     }
 }
 
-/// Returns the remote address of a connection or, for a Unix socket, the process id of the peer.
+/// Returns the remote address of a connection or, for a Unix socket, the process id and the user of the peer.
 fn peer(connection: &Connection) -> String {
     #[cfg(unix)]
     if let Some(credentials) = connection.peer_credentials() {

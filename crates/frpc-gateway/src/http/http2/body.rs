@@ -26,10 +26,10 @@ struct Body {
     arrived: GrowingBody,
     length: u64,
     end: Option<BodyEnd>,
-    /// Number of bytes that the reader has consumed since the last poll. Their flow-control credit has not been
+    /// Number of bytes that the reader has consumed since the last poll, and whose flow-control credit has not been
     /// returned yet.
     consumed: usize,
-    /// Number of bytes at the start of the body. Their flow-control credit has already been returned.
+    /// Number of bytes at the start of the body whose flow-control credit has already been returned.
     credited: usize,
     reader: Option<Waker>,
     /// Whether the client sends the body only after an interim response (RFC 9110, section 10.1.1). Cleared when the
@@ -143,7 +143,8 @@ impl RequestBody {
             // twice would widen the client's window.
             body.consumed += part.len() - std::mem::take(&mut body.credited);
             drop(body);
-            // After the end, the window is not needed.
+            // Wake the driver to return flow-control credit unless the body has ended, because the client then needs no
+            // more.
             if !has_ended {
                 self.0.wake_by_ref();
             }
@@ -157,7 +158,7 @@ impl RequestBody {
                 let expects_continue = body.expects_continue;
                 drop(body);
                 if expects_continue {
-                    // Let the driver send the interim response.
+                    // Wake the driver, which sends the interim response.
                     self.0.wake_by_ref();
                 }
                 Poll::Pending
@@ -172,7 +173,7 @@ impl RequestBody {
 impl Drop for RequestBody {
     fn drop(&mut self) {
         let mut body = self.0.body.lock();
-        // The window is no longer returned, so the client stops sending.
+        // The driver returns no further window for an abandoned body, so the client stops sending.
         body.is_abandoned = true;
         body.arrived.clear();
     }

@@ -305,7 +305,7 @@ impl<'a> Driver<'a> {
         let Some(Callee { slot, heads: [identity, gzip], .. }) = callees.get_mut(options.callee) else { return };
         let head = if options.accepted == Compression::Gzip { gzip } else { identity };
         let (mut unsent, mut length) = (None, 0);
-        // This fails only for a closed stream, which has no state here.
+        // This cannot fail, because the stream is still open.
         let _ = http2.reply(key, head, ok, |out| {
             let start = out.len();
             out.extend_from_slice(&[0; PREFIX]);
@@ -402,8 +402,8 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Converts unary calls to [`ServedStream`]s if their message did not arrive within [`GRACE`], because unary calls
-    /// have no timeouts.
+    /// Converts unary calls whose message did not arrive within [`GRACE`] or the timeout of the call to
+    /// [`ServedStream`]s, because only these enforce timeouts.
     pub(super) fn serve_incomplete(&mut self) {
         let varies = self.varies();
         for key in self.streams.keys() {

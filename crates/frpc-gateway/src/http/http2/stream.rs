@@ -35,7 +35,7 @@ pub(super) struct ServedStream {
     envelopes: Option<EnvelopeTracker>,
     /// Whether the request method is HEAD. If so, the response has no content (RFC 9110, section 9.3.2).
     is_head: bool,
-    /// Length in bytes of the last part that was queued, if the stream has not been polled since.
+    /// Length in bytes of the part that the current poll has queued last.
     queued: usize,
     state: ServedState,
 }
@@ -303,11 +303,11 @@ impl Driver<'_> {
             self.http2.consume(key, consumed);
         }
         if is_awaited {
-            // This fails if the response has already begun, which then replaces the interim response.
+            // Ignore the error: it means that the final response has begun, so no interim response is needed.
             let _ = self.http2.send_head(key, &Head::response(100), false);
         }
         let before = stream.memory();
-        // This fails only if the client has reset the stream.
+        // Treat an error like the end of the response, because it occurs only if the client has reset the stream.
         let is_over = stream.poll(&mut self.http2, key, self.now).is_ready();
         // Subtract the memory that `poll` freed: once the body begins, the response future has been dropped.
         let freed = before - stream.memory();
@@ -316,7 +316,7 @@ impl Driver<'_> {
         if is_over {
             self.streams.remove(key);
         } else if queued >= COPIED_MAX {
-            // The stream has used its turn. Poll it again after the other streams.
+            // Poll the stream again after the other streams, because it has queued a long part.
             self.ready.push_back(key);
         }
         self.charge_long(queued);

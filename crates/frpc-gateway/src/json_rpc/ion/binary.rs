@@ -224,8 +224,8 @@ impl<'a> ByteRange<'a> {
         Ok(usize::try_from(length).unwrap_or(usize::MAX))
     }
 
-    /// Reads a signed variable-length integer. The sign is returned separately, because Ion distinguishes negative
-    /// zero.
+    /// Reads a signed variable-length integer. Also returns whether its sign is negative, because Ion distinguishes
+    /// negative zero.
     fn var_int(&mut self) -> Result<(bool, i64)> {
         let first = self.byte()?;
         let mut value = i64::from(first & 0x3f);
@@ -255,7 +255,8 @@ impl<'a> ByteRange<'a> {
         Ok(significant.iter().fold(0, |value, byte| value << 8 | u128::from(*byte)))
     }
 
-    /// Decodes all bytes as an integer with its sign in the first bit.
+    /// Decodes all bytes as an integer with its sign in the first bit. Returns whether it is negative, and its
+    /// magnitude.
     fn coefficient(&self) -> Result<(bool, u128)> {
         let [first, rest @ ..] = self.rest() else { return Ok((false, 0)) };
         let rest_of = Self { at: self.end - rest.len(), ..*self };

@@ -6,22 +6,32 @@ use super::super::reply;
 use super::super::session::Session;
 use super::{IonLimits, Problem, is_binary, to_binary, to_json};
 use crate::Gateway;
-use crate::charge::{CHARGED_MIN, check_room};
+use crate::charge::{CHARGED_MIN, check_room, overloaded};
 use crate::connect::unary;
 use crate::http::answer::{self, Answer};
 use bytes::Bytes;
+use frisbee::MemoryCharge;
+use frisbee::rpc::ConnectionExt;
 use frpc::{AdapterContext, Metadata, Status};
+
+/// Maximum ratio of the length of JSON text to that of its Ion message that is free of charge. It suffices for usual
+/// messages, in which a symbol of one or two bytes stands for a field name. Beyond it, this many bytes of text count as
+/// one useless byte.
+const TEXT_PER_BYTE: usize = 16;
 
 /// Handles an HTTP body with JSON-RPC in Ion and waits for its calls. The reply is binary or text like the request.
 pub(crate) async fn answer(gateway: &Gateway, context: &AdapterContext, metadata: Metadata, body: Bytes) -> Answer {
     let mut session = Session::new(gateway, context, metadata).without_notices();
     let is_binary = is_binary(&body);
-    // Limit the converted JSON to the maximum size of a body, too.
+    // The JSON text is usually longer than the body, so reject the body before the conversion.
     if let Err(status) = check_room(context, body.len()) {
         return unary::failure(&status);
     }
-    let _charge = (body.len() >= CHARGED_MIN).then(|| context.charge(body.len()));
-    handle(&mut session, &body);
+    // Hold the charge for the JSON text until the calls are complete, in addition to that of the body.
+    let _charge = match handle(&mut session, context, &body) {
+        Ok(charge) => charge,
+        Err(status) => return unary::failure(&status),
+    };
     drop(body);
     let Some(reply) = complete(&mut session).await else { return Answer::empty(204) };
     // A text reply can stay JSON, because JSON is valid Ion.
@@ -29,11 +39,29 @@ pub(crate) async fn answer(gateway: &Gateway, context: &AdapterContext, metadata
     Answer::new(200, answer::ION, reply)
 }
 
-fn handle(session: &mut Session, message: &[u8]) {
+/// Converts a message to JSON and handles it. Returns the charge for the JSON text. Fails if the text exceeds the
+/// client's memory limit.
+fn handle(session: &mut Session, context: &AdapterContext, message: &[u8]) -> Result<Option<MemoryCharge>, Status> {
     let depth = session.bounds().depth_max;
     let bytes = usize::try_from(session.context().config().body_limit()).unwrap_or(usize::MAX);
-    let error = match to_json(message, IonLimits { bytes, depth }) {
-        Ok(json) => return session.handle(&json.into()),
+    let converted = to_json(message, IonLimits { bytes, depth });
+    let written = converted.as_ref().map_or_else(|error| error.written, Vec::len);
+    let excess = written.saturating_sub(message.len().saturating_mul(TEXT_PER_BYTE));
+    if excess > 0 {
+        session.context().charge_abuse(excess / TEXT_PER_BYTE);
+    }
+    let error = match converted {
+        Ok(json) => {
+            // A symbol may stand for a long text, so the length of the message does not bound that of the JSON text.
+            let bytes = json.capacity();
+            let charge = context.connection().try_charge(if bytes < CHARGED_MIN { 0 } else { bytes });
+            if charge.is_none() {
+                context.connection().count_rejected();
+                return Err(overloaded());
+            }
+            session.handle(&json.into());
+            return Ok(charge);
+        }
         Err(error) => error,
     };
     session.context().charge_abuse(message.len());
@@ -49,4 +77,5 @@ fn handle(session: &mut Session, message: &[u8]) {
             session.fail(&Status::resource_exhausted(text));
         }
     }
+    Ok(None)
 }

@@ -146,7 +146,7 @@ impl Encoder {
             put_var_int(&mut body, fraction.len());
             let bytes = coefficient.to_be_bytes();
             let bytes = significant(&bytes);
-            // Add a byte for the sign, which is the first bit.
+            // Add a byte for the sign if the magnitude uses the first bit, which encodes the sign.
             if bytes.first().is_none_or(|first| *first > 0x7f) && (is_negative || coefficient > 0) {
                 body.push(if is_negative { 0x80 } else { 0 });
                 body.extend_from_slice(bytes);

@@ -34,6 +34,8 @@ pub(super) struct JsonOutput {
     /// Complete top-level values, one per line.
     message: Vec<u8>,
     values: usize,
+    /// Total length of the JSON of all complete symbol tables.
+    tables: usize,
     /// Whether the current value is a local symbol table. In a table, only Ion strings are written as strings; see
     /// [`Symbols::apply`].
     is_table: bool,
@@ -44,7 +46,7 @@ impl JsonOutput {
     pub(super) fn new(limits: IonLimits) -> Self {
         let symbols = Symbols::default();
         let (json, message) = (Vec::new(), Vec::new());
-        Self { json, containers: Vec::new(), limits, message, values: 0, is_table: false, symbols }
+        Self { json, containers: Vec::new(), limits, message, values: 0, tables: 0, is_table: false, symbols }
     }
 
     pub(super) fn into_message(self) -> Result<Vec<u8>> {
@@ -53,6 +55,11 @@ impl JsonOutput {
             1 => Ok(self.message),
             _ => malformed("a message is one value: send several requests as a list"),
         }
+    }
+
+    /// Returns the length of the JSON text written so far, including symbol tables.
+    pub(super) fn written(&self) -> usize {
+        self.json.len() + self.message.len() + self.tables
     }
 
     /// Returns all complete top-level values, one per line.
@@ -66,9 +73,11 @@ impl JsonOutput {
         self.containers.last().copied()
     }
 
-    /// Checks that `bytes` more can be written within the size limit.
+    /// Checks that `bytes` more can be written within the size limit. The limit applies to the values of the message,
+    /// and separately to all symbol tables together, because field names in a table can be symbols that stand for long
+    /// texts.
     pub(super) fn check_room(&self, bytes: usize) -> Result<()> {
-        let used = self.json.len() + self.message.len();
+        let used = self.json.len() + if self.is_table { self.tables } else { self.message.len() };
         if bytes > self.limits.bytes.saturating_sub(used) { Err(Problem::TooLong) } else { Ok(()) }
     }
 
@@ -198,6 +207,7 @@ impl JsonOutput {
         }
         if std::mem::take(&mut self.is_table) {
             let applied = self.symbols.apply(&self.json);
+            self.tables += self.json.len();
             self.json.clear();
             return applied.or_else(|error| malformed(error.reason().to_string()));
         }

@@ -1,4 +1,4 @@
-//! Tests of the conversion. Also runs the suite `ion-tests`, if `ION_TESTS` names a copy of it.
+//! Tests of the conversions between Ion and JSON. Also runs the suite `ion-tests` if `ION_TESTS` names a copy of it.
 
 use super::*;
 use frpc::json::{Options, Reader};
@@ -29,7 +29,8 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// Valid files that are rejected, with the reason: a value has no JSON representation, or the text is UTF-16 or UTF-32.
+/// Parts of the errors of valid files that are rejected, because a value has no JSON representation, or because the
+/// text is UTF-16 or UTF-32.
 const REFUSED: [&str; 5] =
     ["of at most 16 bytes", "exceeds the limit of 16", "$0 has no text", "a shared symbol table", "is not UTF-8"];
 
@@ -199,7 +200,7 @@ fn binary_values_become_json() {
         (&[0x63, 0xc0, 0x0f, 0xd7], r#""2007""#),
         (&[0x65, 0x80, 0x0f, 0xd0, 0x82, 0x9d], r#""2000-02-29""#),
         (&[0x67, 0xc0, 0x0f, 0xd0, 0x81, 0x81, 0x80, 0x80], r#""2000-01-01T00:00-00:00""#),
-        // Midnight UTC belongs to the previous year one hour further west.
+        // One hour west of UTC, this time belongs to the previous year.
         (&[0x68, 0xfc, 0x0f, 0xd0, 0x81, 0x81, 0x80, 0x80, 0x81], r#""1999-12-31T23:00:01-01:00""#),
         (&[0x6a, 0x80, 0x0f, 0xd0, 0x81, 0x81, 0x80, 0x80, 0x81, 0xc3, 0x07], r#""2000-01-01T00:00:01.007Z""#),
         (&[0x71, 0x04], r#""name""#),
@@ -210,7 +211,7 @@ fn binary_values_become_json() {
         (&[0xd0], "{}"),
         (&[0xd4, 0x84, 0x11, 0x85, 0x10], r#"{"name":true,"version":false}"#),
         (&[0xd1, 0x82, 0x84, 0x11], r#"{"name":true}"#),
-        // Padding inside a struct. The symbol id of its field name is not resolved.
+        // Padding before and inside a struct. Symbol ids that name padding are not resolved.
         (&[0x00, 0x02, 0xff, 0xff, 0xd5, 0x80, 0x00, 0xff, 0x01, 0xff], "{}"),
         (&[0xe4, 0x82, 0x84, 0x85, 0x11], "true"),
         (&[0xe0, 0x01, 0x00, 0xea, 0x11], "true"),
@@ -307,6 +308,10 @@ fn conversion_stops_at_limits() {
     let table = format!("$ion_symbol_table::{{symbols:[\"{}\"]}}", "x".repeat(100));
     assert_eq!(problem(format!("{table} [{}]", "$10,".repeat(10)).as_bytes()), Problem::TooLong);
     assert!(to_json(format!("{table} [{}]", "$10,".repeat(9)).as_bytes(), limits).is_ok());
+    // The tables share a limit. Otherwise, each one could stand for a text of the maximum length.
+    let more = format!("$ion_symbol_table::{{imports:$ion_symbol_table,{}}}", "$10:1,".repeat(5));
+    assert_eq!(problem(format!("{table} {more} {more} 1").as_bytes()), Problem::TooLong);
+    assert!(to_json(format!("{table} {more} [{}]", "$10,".repeat(9)).as_bytes(), limits).is_ok());
     for (begin, part, end) in
         [("\"", "abcd", "\""), ("[", "1,", "]"), ("{{", "abcd", "}}"), ("'", "abcd", "'"), ("'''", "abcd", "'''")]
     {
@@ -314,7 +319,7 @@ fn conversion_stops_at_limits() {
     }
     // In JSON, each control character takes six bytes.
     assert_eq!(problem(&binary(&[&[0x8e, 0x01, 0xc8][..], &[1; 200]].concat())), Problem::TooLong);
-    // A fraction of 16 000 digits.
+    // The fraction of this time has 16 000 digits.
     let time = [0x6b, 0x80, 0x0f, 0xd0, 0x81, 0x81, 0x80, 0x80, 0x81, 0x40, 0x7d, 0x80];
     assert_eq!(problem(&binary(&time)), Problem::TooLong);
 }

@@ -1,4 +1,4 @@
-//! Parser of the text Ion encoding. `text/strings.rs` parses strings and `text/numbers.rs` numbers.
+//! Parser of the text Ion encoding. `text/strings.rs` parses strings, and `text/numbers.rs` parses numbers.
 
 mod numbers;
 mod strings;

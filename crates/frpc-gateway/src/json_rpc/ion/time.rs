@@ -97,7 +97,7 @@ pub(super) fn iso(text: &str) -> Option<&str> {
     } else if !seconds.is_empty() {
         return None;
     }
-    // The year must have four digits in UTC, too.
+    // Check the date in UTC as well, because the offset may move it before year 1 or beyond year 9999.
     fields.add_minutes(minute, -offset).0.is_valid().then_some(text)
 }
 

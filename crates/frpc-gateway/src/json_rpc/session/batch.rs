@@ -50,7 +50,7 @@ impl MessageBatch<'_> {
             let put = |replies: &mut Vec<u8>| replies.extend_from_slice(&out);
             self.inner.batches.add(number, id.map(str::as_bytes), self.inner.reply_max, self.context, put);
         }
-        // `begin` counts one extra, so that the batch cannot complete before its last element.
+        // Remove the extra count of `begin`, which kept the batch from completing before its last element.
         self.inner.batches.end(number, &mut self.inner.output);
     }
 }

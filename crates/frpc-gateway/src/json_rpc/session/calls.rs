@@ -36,8 +36,9 @@ impl MessageBatch<'_> {
         self.inner.takes_methods
     }
 
-    /// Handles the request at the start of `input` with the fast parser if it calls a unary method. `accepts` must
-    /// approve the bytes after the request. Returns the length of the request.
+    /// Handles the request at the start of `input` with the fast parser and returns its length. Returns `None` if the
+    /// request needs the general parser, does not call a unary method, or is followed by bytes that `accepts`
+    /// rejects.
     #[inline]
     pub(in crate::json_rpc) fn take_plain(
         &mut self,
@@ -111,7 +112,8 @@ impl MessageBatch<'_> {
         batch: Option<usize>,
         out: &mut Vec<u8>,
     ) -> Option<Request<'i>> {
-        // Count every invalid element of a batch.
+        // Charge an element of a batch without its length. Otherwise, the length of the whole batch would be charged
+        // for each.
         let malformed = if batch.is_none() { message.len() } else { 0 };
         match item {
             Item::Request(request) => return Some(request),
@@ -201,7 +203,7 @@ impl Inner {
         Some(self.last)
     }
 
-    /// Looks up a method that this session has not called by this name yet.
+    /// Looks up a method that this session has not called by this name yet. Returns its index in `called`.
     #[cold]
     fn enter(&mut self, name: &[u8], context: &AdapterContext) -> Option<usize> {
         let text = std::str::from_utf8(name).ok()?;

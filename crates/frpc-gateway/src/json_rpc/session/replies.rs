@@ -116,7 +116,7 @@ impl Inner {
                     context.charge_abuse(message.len());
                     return reply::failure(out, id, &status);
                 }
-                // Charge each request, although the session caches the document: each HTTP request has a new session.
+                // Charge each request, although the document is encoded only once, because the reply is long.
                 context.charge_abuse(cost::DISCOVER as usize);
                 let document = self.discovered.get_or_init(|| discover::document(context.methods()));
                 if document.len() > self.reply_max {

@@ -125,7 +125,7 @@ impl Inner {
         // Spawning the task before `begin` is fine: it sends to the mailbox, which the session reads only after
         // `begin`.
         let task = context.connection().runtime_handle().spawn(out.run(method, params, items, format));
-        // `begin` registers the call as `next - 1`.
+        // Advance `next` first, because `begin` registers the call as `next - 1`.
         self.next += 1;
         self.streams += 1;
         let work = CallTask::Stream(ends, StreamTask(task.abort_handle()));
@@ -241,7 +241,8 @@ impl StreamEnds {
         let length = item.len();
         // Relaxed, because the sum is only compared with a limit.
         let queued = self.queued.fetch_add(length, Ordering::Relaxed);
-        // Charge the item even if it exceeds the limit, like a single message of a native stream.
+        // Compare the bytes that were queued before this item with the limit, so that a single item may exceed it, as
+        // in native streams.
         let charge = context.connection().try_charge(length);
         let Some(charge) = charge.filter(|_| queued <= context.config().stream_buffer_max) else {
             context.connection().count_rejected();

@@ -372,7 +372,8 @@ impl Inner {
         let Some(ToolSession { mcp, .. }) = self.tools.as_deref() else { return };
         let length = call.items.len();
         let result = result.and_then(|()| match length {
-            // The result occurs twice, the second time as text with more escapes.
+            // Check room for three times the length: the reply contains the result twice, the second time as text
+            // with more escapes.
             length if length <= mcp.result_max => check_room(context, 3 * length),
             length => Err(too_large(length, mcp.result_max)),
         });

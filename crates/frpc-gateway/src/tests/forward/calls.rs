@@ -9,11 +9,12 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-/// Requests of `Recite` in their envelopes.
+/// Enveloped requests of `Recite` for the names `wait` and `Eve`.
 const RECITE_WAIT: &[u8] = b"\0\0\0\0\x0f{\"name\":\"wait\"}";
 const RECITE: &[u8] = b"\0\0\0\0\x0e{\"name\":\"Eve\"}";
 
-/// Returns the address of a gateway, and the events of its backend.
+/// Returns the address of a gateway, and two receivers of events of its backend: a handler has begun, and a handler
+/// was dropped.
 async fn gateway() -> (String, UnboundedReceiver<()>, UnboundedReceiver<()>) {
     let (host, begins, drops) = Host::new();
     let backend = serve(Server::builder().add_service(GreeterServer::new(host))).await;
@@ -33,7 +34,7 @@ async fn metadata_and_details_pass_in_both_directions() {
     assert_eq!(status.detail::<ErrorInfo>().map(|info| info.reason), Some("EMPTY".to_owned()));
 }
 
-/// Fields reported by a backend.
+/// Names of the header fields that the backend reports in its greeting.
 pub(crate) const FIELDS: [&str; 10] = [
     "forwarded",
     "proxy-authorization",
@@ -47,7 +48,8 @@ pub(crate) const FIELDS: [&str; 10] = [
     "x-subject",
 ];
 
-/// Calls a backend that reports its header fields, through trusted and untrusted callers.
+/// Calls a backend that reports its header fields, and checks the fields with default settings, with custom ones, and
+/// with a trusted caller.
 pub(crate) async fn expect_own_fields(forward: Forward) {
     let claims = "connection: x-hop\r\nx-hop: 1\r\nproxy-authorization: Basic abc\r\nx-forwarded-for: 192.0.2.1\r\n\
                   x-forwarded-proto: https\r\nforwarded: for=192.0.2.1\r\nx-real-ip: 192.0.2.1\r\nx-subject: root\r\n\
@@ -72,7 +74,7 @@ pub(crate) async fn expect_own_fields(forward: Forward) {
     ] {
         let is_default = format!("{fields:?}") == format!("{:?}", ForwardFields::new());
         let address = front(greeter(&forward.clone().fields(fields))).await;
-        // For the second variant, hyper serves the request.
+        // The fast path does not handle `Expect: 100-continue`, so hyper serves the second request.
         for way in ["", "expect: 100-continue\r\n"] {
             let response = exchange(&address, greet(&format!("{way}{claims}"), "fields")).await;
             assert!(response.ends_with(&format!("{{\"text\":\"{expected}\"}}")), "{response}\n{expected}");
@@ -134,7 +136,7 @@ async fn one_caller_cannot_exhaust_native_backend() {
     let config = Config::default().calls_max(4).streams_max(4);
     let backend = serve(Server::builder().config(config).add_service(GreeterServer::new(host))).await;
     let address = front(greeter(&to_native(&backend))).await;
-    // The limits of the backend are known only after its first reply.
+    // Make a call first, because the gateway learns the limits of the backend with the first reply.
     assert!(exchange(&address, greet("", "Ada")).await.ends_with(r#"{"text":"Hello, Ada!"}"#));
     soon(&mut begins).await;
     let waiting = [greet("", "wait"), post("/greet.Greeter/Recite", "application/connect+json", "", RECITE_WAIT)];

@@ -187,7 +187,7 @@ fn forward_to(address: &str) -> Forward {
     Forward::to([channel.expect("backend address should be valid")])
 }
 
-/// Forwards over the transports of a connector.
+/// Forwards over transports that `connect` opens.
 fn forward_by<F, T>(connect: impl Fn() -> F + Send + Sync + 'static) -> Forward
 where
     F: Future<Output = io::Result<T>> + Send + 'static,
@@ -348,7 +348,7 @@ async fn connecting_is_paused_while_grpc_server_closes() {
     let counter = dialled.clone();
     let connect = move || {
         counter.fetch_add(1, Ordering::Relaxed);
-        // The other end is closed.
+        // Drop the other end, which closes the connection.
         ready(Ok(tokio::io::duplex(64).0))
     };
     let service = greeter(&forward_by(connect));
@@ -366,7 +366,8 @@ pub(super) enum Received {
     Reset(ErrorCode),
 }
 
-/// Serves gRPC with a function that handles whole calls and returns bytes to write after the output.
+/// Starts a gRPC server that calls `script` for each complete call and appends the returned bytes to the connection's
+/// output. Returns a forwarder to the server.
 async fn serve_script(
     config: ServerConfig,
     script: impl Fn(&mut Connection, Received) -> Vec<u8> + Send + Sync + 'static,
@@ -428,7 +429,7 @@ async fn play(
     }
 }
 
-/// Sends a head, greetings and trailers as the reply to a call.
+/// Replies to a call with `greetings` messages. Returns no bytes, for scripts that have nothing else to write.
 pub(super) fn reply(http2: &mut Connection, stream: StreamKey, greetings: usize) -> Vec<u8> {
     let mut head = Head::response(200);
     head.push("content-type", "application/grpc");
@@ -538,7 +539,7 @@ async fn headless_reply_trailers_stay_trailers() {
     assert!(!response.contains("tenant: ") && response.contains(r#""metadata":{"tenant":["blue"]}"#), "{response}");
 }
 
-/// Regression test: 110 waiting calls of one caller used up the streams of the server, so that no other caller was
+/// Regression test: the waiting calls of one caller used up the streams of the server, so that no other caller was
 /// served.
 #[cfg(target_os = "linux")]
 #[tokio::test]

@@ -34,7 +34,7 @@ pub(crate) async fn call_every_kind(address: &str) {
     assert_eq!(sums.message().await.expect("response stream should end cleanly"), None);
 }
 
-/// Makes streaming calls in JSON over HTTP/1.1, which sends all requests first.
+/// Makes streaming calls in JSON over HTTP/1.1, where a client sends all requests before it reads a response.
 pub(crate) async fn stream_json(address: &str) {
     let call = |method: &str, messages: &[&str]| {
         let body: Vec<u8> = messages.iter().flat_map(|message| envelope(message)).collect();
@@ -150,12 +150,12 @@ async fn in_memory(builder: ServerBuilder) -> Channel {
     Channel::connect_io(here).await.expect("server should accept the in-memory connection")
 }
 
-/// Short sleep. The paused clock advances only when nothing else can run.
+/// Duration of a sleep that lets all other tasks run, because the paused clock advances only when no task can run.
 const IDLE: Duration = Duration::from_millis(1);
 
 #[tokio::test(start_paused = true)]
 async fn stream_waits_for_slower_side() {
-    // Two windows and the transport buffers. A number takes at least four bytes.
+    // Upper bound on the items in two windows and the transport buffers. Each item takes at least four bytes.
     const AHEAD_MAX: u64 = 500_000;
     let (consumed, mut takes) = mpsc::unbounded_channel();
     let sent = Arc::new(AtomicU64::new(0));
@@ -168,7 +168,7 @@ async fn stream_waits_for_slower_side() {
     tokio::time::sleep(IDLE).await;
     let ahead = sent.load(Ordering::Relaxed);
     assert!(ahead < AHEAD_MAX, "{ahead} numbers were sent, and one was read");
-    // Request streams have backpressure too, so the client must wait.
+    // Request streams have backpressure too, so sending must become pending.
     let (sender, requests) = frpc::RequestStream::channel(1);
     let call = tokio::spawn(async move { client.sum_up(requests).await });
     let mut count = 0;

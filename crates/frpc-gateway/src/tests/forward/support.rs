@@ -21,6 +21,11 @@ fn service(forward: &Forward, layout: &'static Layout, proto: &str) -> ForwardSe
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(proto);
     let files = protox::compile([&path], path.parent()).expect("schema should compile");
     let pool = DescriptorPool::from_file_descriptor_set(files).expect("descriptor set should be complete");
+    service_of(forward, layout, &pool)
+}
+
+/// Returns the service of a layout in a schema.
+pub(crate) fn service_of(forward: &Forward, layout: &'static Layout, pool: &DescriptorPool) -> ForwardService {
     let service = pool.get_service_by_name(layout.service()).expect("schema should contain the service");
     let methods = service.methods().zip(10..).map(|(method, operation)| {
         let name = method.name().to_owned().leak();

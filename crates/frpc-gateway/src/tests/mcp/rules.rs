@@ -158,7 +158,8 @@ async fn refused_token_counts_once_for_list() {
     let mut lines = Lines::new(&host(all()));
     let mut list = request(1, "tools/list", json!({}));
     list["metadata"] = json!({"authorization": "Bearer nobody"});
-    // Sixteen rejected tokens would suspend verification for this client.
+    // Send one invalid token fewer than would suspend verification for this client. If a token counted twice,
+    // verification would be suspended.
     for _ in 0..15 {
         lines.send(&list).await;
         assert_eq!(lines.next().await["error"]["data"]["status"], "UNAUTHENTICATED");

@@ -13,10 +13,10 @@ use tokio::time::timeout;
 /// Maximum time to wait for an event.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Header field of a request of 2025-11-25.
+/// Header field of requests in version 2025-11-25 of the protocol.
 pub(crate) const LEGACY: &str = "mcp-protocol-version: 2025-11-25\r\n";
 
-/// Header field that accepts both kinds of responses.
+/// Header field that accepts responses in JSON and event streams.
 pub(crate) const ACCEPT: &str = "accept: application/json, text/event-stream\r\n";
 
 /// The service, with the events of its calls.
@@ -26,7 +26,7 @@ pub(crate) struct Service(Arc<Events>);
 pub(crate) struct Events {
     /// Semaphore that gets one permit for each call of `Wait` that has begun.
     began: Semaphore,
-    /// Semaphore with one permit for each call that may complete.
+    /// Semaphore from which a call of `Wait` takes a permit before it completes.
     released: Semaphore,
     /// Semaphore that gets one permit for each call that has ended for any reason.
     ended: Semaphore,
@@ -188,7 +188,7 @@ impl Host {
         self.http("POST", "/mcp", &fields, &body.to_string()).await
     }
 
-    /// Sends a request of 2025-11-25 and returns the result.
+    /// Sends a request in version 2025-11-25 of the protocol and returns its result.
     pub(crate) async fn result(&self, method: &str, params: Value) -> Value {
         let mut answer = self.post(LEGACY, &request(1, method, params)).await.json();
         assert_eq!((&answer["jsonrpc"], &answer["id"]), (&json!("2.0"), &json!(1)), "{answer}");
@@ -206,7 +206,7 @@ pub(crate) fn request(id: u32, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
-/// Returns a request of 2026-07-28 and its header fields.
+/// Returns the header fields and the message of a request in version 2026-07-28 of the protocol.
 pub(crate) fn modern(id: u32, method: &str, mut params: Value) -> (String, Value) {
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
     params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});

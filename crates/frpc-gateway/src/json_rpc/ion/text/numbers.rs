@@ -1,4 +1,4 @@
-//! Numbers in the text encoding.
+//! Conversion of numbers from text Ion to JSON.
 
 use super::super::{INTEGER_MAX, Result, malformed};
 
@@ -57,7 +57,7 @@ fn convert(token: &str, json: &mut String) -> Option<()> {
     Some(())
 }
 
-/// Appends digits without their underscores. Each underscore must be between two digits.
+/// Appends digits without their underscores. Returns `None` unless each underscore is between two digits.
 fn digits(text: &str, radix: u32, to: &mut String) -> Option<()> {
     let mut was_digit = false;
     for letter in text.chars() {

@@ -1,4 +1,4 @@
-//! Strings, quoted symbols, clobs and blobs in the text encoding.
+//! Parser of strings, quoted symbols, clobs and blobs in text Ion.
 
 use super::super::output::JsonOutput;
 use super::super::{Result, malformed};
