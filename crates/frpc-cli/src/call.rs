@@ -134,7 +134,7 @@ async fn send(
         let body = schema.body(&message)?;
         screen.remark(2, || format!("> {} bytes: {}", body.as_bytes().len(), hex(body.as_bytes())));
         if sender.send(body).await.is_err() {
-            // The call has ended, and its outcome contains the reason.
+            // Stop sending, because the call has ended. Its outcome contains the reason.
             return Ok(());
         }
     }

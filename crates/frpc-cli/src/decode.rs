@@ -111,9 +111,10 @@ fn show_all(
     shown
 }
 
-/// Parses hexadecimal digits. Ignores `0x` and all characters that are not digits.
+/// Parses hexadecimal digits. Ignores `0x`, `0X` and all characters that are not digits.
 fn hex(text: &str) -> Result<Vec<u8>, Failure> {
-    let digits: Vec<u32> = text.replace("0x", " ").chars().filter_map(|letter| letter.to_digit(16)).collect();
+    let digits: Vec<u32> =
+        text.replace("0x", " ").replace("0X", " ").chars().filter_map(|letter| letter.to_digit(16)).collect();
     if digits.is_empty() || digits.len() % 2 == 1 {
         return Err(Failure::new("write the bytes as pairs of hexadecimal digits, or - for standard input"));
     }
@@ -226,7 +227,7 @@ mod tests {
 
     #[test]
     fn hex_digits_accept_source_code_notation() {
-        for text in ["00 0f 08", "000f08", "{0x00, 0x0f, 0x08}", "00:0F:08"] {
+        for text in ["00 0f 08", "000f08", "{0x00, 0x0f, 0x08}", "{0X00, 0X0F, 0X08}", "00:0F:08"] {
             assert_eq!(hex(text).expect("text should contain only pairs of hex digits"), [0, 15, 8], "{text}");
         }
         hex("0 0f").expect_err("incomplete pair of digits should be rejected");

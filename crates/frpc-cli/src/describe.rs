@@ -13,7 +13,7 @@ use prost_reflect::prost_types::{
     DescriptorProto, EnumDescriptorProto, EnumOptions, EnumValueOptions, FieldDescriptorProto, FileDescriptorProto,
     MessageOptions, OneofDescriptorProto, ServiceDescriptorProto,
 };
-use prost_reflect::{FileDescriptor, Kind, MessageDescriptor};
+use prost_reflect::{FileDescriptor, Kind, MessageDescriptor, Syntax};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -142,15 +142,17 @@ fn outermost(message: &MessageDescriptor) -> MessageDescriptor {
 /// Prints the given symbols of a .proto file.
 fn print(file: &FileDescriptor, symbols: &BTreeSet<String>) -> String {
     let proto = file.file_descriptor_proto();
-    let mut printer = Printer { out: String::new(), comments: comments(proto) };
-    printer.out.push_str("syntax = \"proto3\";\n");
+    let is_proto2 = file.syntax() == Syntax::Proto2;
+    let mut printer = Printer { out: String::new(), comments: comments(proto), is_proto2 };
+    printer.out.push_str(if is_proto2 { "syntax = \"proto2\";\n" } else { "syntax = \"proto3\";\n" });
     if !proto.package().is_empty() {
         let _ = writeln!(printer.out, "\npackage {};", proto.package());
     }
     let public: BTreeSet<i32> = proto.public_dependency.iter().copied().collect();
     for (at, import) in (0..).zip(&proto.dependency) {
         let blank = if at == 0 { "\n" } else { "" };
-        let _ = writeln!(printer.out, "{blank}import {}{import:?};", if public.contains(&at) { "public " } else { "" });
+        let public = if public.contains(&at) { "public " } else { "" };
+        let _ = writeln!(printer.out, "{blank}import {public}{};", quoted(import));
     }
     let full = |name: &str| match proto.package() {
         "" => name.to_owned(),
@@ -186,6 +188,8 @@ fn comments(proto: &FileDescriptorProto) -> HashMap<Vec<i32>, String> {
 struct Printer {
     out: String,
     comments: HashMap<Vec<i32>, String>,
+    /// Whether the syntax is proto2, where fields outside of oneofs have a label and may have a default value.
+    is_proto2: bool,
 }
 
 impl Printer {
@@ -240,10 +244,17 @@ impl Printer {
     fn message(&mut self, message: &DescriptorProto, path: &[i32], depth: usize) {
         self.comment(path, depth);
         self.line(depth, &format!("message {} {{", message.name()));
+        self.body(message, path, depth);
+    }
+
+    /// Prints the content of a message or group, and the closing brace.
+    fn body(&mut self, message: &DescriptorProto, path: &[i32], depth: usize) {
         if message.options.as_ref().is_some_and(MessageOptions::deprecated) {
             self.line(depth + 1, "option deprecated = true;");
         }
-        let entries: HashMap<&str, &DescriptorProto> = message.nested_type.iter().map(|it| (it.name(), it)).collect();
+        let nested: HashMap<&str, (i32, &DescriptorProto)> =
+            (0..).zip(&message.nested_type).map(|(at, it)| (it.name(), (at, it))).collect();
+        let groups: BTreeSet<&str> = message.field.iter().filter_map(group_name).collect();
         let oneof_of = |field: &FieldDescriptorProto| field.oneof_index.filter(|_| !field.proto3_optional());
         let mut oneofs: HashMap<i32, Vec<(i32, &FieldDescriptorProto)>> = HashMap::new();
         for (at, field) in (0..).zip(&message.field) {
@@ -253,7 +264,7 @@ impl Printer {
         }
         for (at, field) in (0..).zip(&message.field) {
             let Some(oneof) = oneof_of(field) else {
-                self.field(field, &entries, &[path, &[2, at]].concat(), depth + 1);
+                self.field(field, &nested, (path, at), depth + 1);
                 continue;
             };
             // Print all members of a oneof at the place of the first one.
@@ -262,17 +273,24 @@ impl Printer {
             self.comment(&[path, &[8, oneof]].concat(), depth + 1);
             self.line(depth + 1, &format!("oneof {} {{", declared.map_or("", OneofDescriptorProto::name)));
             for (at, member) in members {
-                self.field(member, &entries, &[path, &[2, at]].concat(), depth + 2);
+                self.field(member, &nested, (path, at), depth + 2);
             }
             self.line(depth + 1, "}");
         }
         for (at, nested) in (0..).zip(&message.nested_type) {
-            if !nested.options.as_ref().is_some_and(MessageOptions::map_entry) {
+            let is_entry = nested.options.as_ref().is_some_and(MessageOptions::map_entry);
+            if !is_entry && !groups.contains(nested.name()) {
                 self.message(nested, &[path, &[3, at]].concat(), depth + 1);
             }
         }
         for (at, nested) in (0..).zip(&message.enum_type) {
             self.enumeration(nested, &[path, &[4, at]].concat(), depth + 1);
+        }
+        for range in &message.extension_range {
+            self.line(
+                depth + 1,
+                &format!("extensions {};", shown_range((range.start(), range.end().saturating_sub(1)))),
+            );
         }
         // The end of a range of field numbers is exclusive.
         let ranges = message.reserved_range.iter().map(|range| (range.start(), range.end().saturating_sub(1)));
@@ -281,39 +299,46 @@ impl Printer {
     }
 
     fn reserved(&mut self, ranges: &[(i32, i32)], names: &[String], depth: usize) {
-        const GREATEST: [i32; 2] = [(1 << 29) - 1, i32::MAX];
-        let range = |(start, end): (i32, i32)| match end {
-            end if end == start => start.to_string(),
-            end if GREATEST.contains(&end) => format!("{start} to max"),
-            end => format!("{start} to {end}"),
-        };
         if !ranges.is_empty() {
-            let ranges: Vec<_> = ranges.iter().copied().map(range).collect();
+            let ranges: Vec<_> = ranges.iter().copied().map(shown_range).collect();
             self.line(depth, &format!("reserved {};", ranges.join(", ")));
         }
         if !names.is_empty() {
-            let names: Vec<_> = names.iter().map(|name| format!("{name:?}")).collect();
+            let names: Vec<_> = names.iter().map(|name| quoted(name)).collect();
             self.line(depth, &format!("reserved {};", names.join(", ")));
         }
     }
 
+    /// Prints the field with the index `at` of the message at `path`. `nested` has the types that the message declares,
+    /// with their indexes.
     fn field(
         &mut self,
         field: &FieldDescriptorProto,
-        entries: &HashMap<&str, &DescriptorProto>,
-        path: &[i32],
+        nested: &HashMap<&str, (i32, &DescriptorProto)>,
+        (path, at): (&[i32], i32),
         depth: usize,
     ) {
-        self.comment(path, depth);
-        let entry = field.type_name().rsplit('.').next().and_then(|name| entries.get(name));
-        let entry = entry.filter(|entry| entry.options.as_ref().is_some_and(MessageOptions::map_entry));
-        let declared = match entry.map(|entry| &entry.field[..]) {
+        self.comment(&[path, &[2, at]].concat(), depth);
+        let own = field.type_name().rsplit('.').next().and_then(|name| nested.get(name));
+        let entry = own.filter(|(_, own)| own.options.as_ref().is_some_and(MessageOptions::map_entry));
+        let label = match field.label() {
+            Label::Repeated => "repeated ",
+            Label::Required => "required ",
+            Label::Optional if field.proto3_optional() || self.is_proto2 && field.oneof_index.is_none() => "optional ",
+            Label::Optional => "",
+        };
+        if let (Some(_), Some((at, group))) = (group_name(field), own) {
+            self.line(depth, &format!("{label}group {} = {} {{", group.name(), field.number()));
+            return self.body(group, &[path, &[3, *at]].concat(), depth);
+        }
+        let declared = match entry.map(|(_, entry)| &entry.field[..]) {
             Some([key, value]) => format!("map<{}, {}>", type_name(key), type_name(value)),
-            _ if field.label() == Label::Repeated => format!("repeated {}", type_name(field)),
-            _ if field.proto3_optional() => format!("optional {}", type_name(field)),
-            _ => type_name(field),
+            _ => format!("{label}{}", type_name(field)),
         };
         let mut options = Vec::new();
+        if let Some(default) = &field.default_value {
+            options.push(format!("default = {}", shown_default(field.r#type(), default)));
+        }
         if let Some(set) = &field.options {
             if let Some(packed) = set.packed {
                 options.push(format!("packed = {packed}"));
@@ -323,7 +348,7 @@ impl Printer {
             }
         }
         if field.json_name.as_ref().is_some_and(|name| *name != json_name(field.name())) {
-            options.push(format!("json_name = {:?}", field.json_name()));
+            options.push(format!("json_name = {}", quoted(field.json_name())));
         }
         let options = if options.is_empty() { String::new() } else { format!(" [{}]", options.join(", ")) };
         self.line(depth, &format!("{declared} {} = {}{options};", field.name(), field.number()));
@@ -345,6 +370,32 @@ impl Printer {
         self.reserved(&ranges.collect::<Vec<_>>(), &found.reserved_name, depth + 1);
         self.line(depth, "}");
     }
+}
+
+/// Formats an inclusive range of numbers.
+fn shown_range((start, end): (i32, i32)) -> String {
+    const GREATEST: [i32; 2] = [(1 << 29) - 1, i32::MAX];
+    match end {
+        end if end == start => start.to_string(),
+        end if GREATEST.contains(&end) => format!("{start} to max"),
+        end => format!("{start} to {end}"),
+    }
+}
+
+/// Formats the default value of a proto2 field. The default of a bytes field is already escaped.
+fn shown_default(of: Type, value: &str) -> String {
+    match of {
+        Type::String => quoted(value),
+        Type::Bytes => format!("\"{value}\""),
+        _ => value.to_owned(),
+    }
+}
+
+/// Returns the name of the type that a group field declares, or `None` if the field is not named after its type. An
+/// untrusted server may give many fields the type of one group, which would otherwise be printed for each field.
+fn group_name(field: &FieldDescriptorProto) -> Option<&str> {
+    let name = field.type_name().rsplit('.').next().filter(|_| field.r#type() == Type::Group)?;
+    (name.to_ascii_lowercase() == field.name()).then_some(name)
 }
 
 fn type_name(field: &FieldDescriptorProto) -> String {
@@ -370,10 +421,31 @@ fn type_name(field: &FieldDescriptorProto) -> String {
     scalar.to_owned()
 }
 
+/// Quotes a text as a string literal of a `.proto` file.
+fn quoted(text: &str) -> String {
+    let mut literal = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => literal.extend(['\\', letter]),
+            // An octal escape has a fixed length, unlike a hexadecimal one.
+            letter if letter.is_ascii_control() => literal.push_str(&format!("\\{:03o}", u32::from(letter))),
+            letter => literal.push(letter),
+        }
+    }
+    literal.push('"');
+    literal
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::schema::long_chain;
+    use frpc::prost::Message as _;
+
+    #[test]
+    fn string_literal_is_quoted_for_proto_files() {
+        assert_eq!(quoted("a\"b\\c\u{7}1\né"), r#""a\"b\\c\0071\012é""#);
+    }
 
     #[test]
     fn long_message_chain_symbols_are_found() {
@@ -381,5 +453,41 @@ mod tests {
         let mut wanted = RequestedSymbols::default();
         wanted.message(&pool.get_message_by_name("M0").expect("schema should contain the message M0"));
         assert_eq!(wanted.seen.len(), pool.all_messages().len());
+    }
+
+    /// Regression test: proto2 files were printed as proto3, without labels and default values.
+    #[test]
+    fn proto2_file_is_printed_as_proto2() {
+        let text = r#"syntax = "proto2";
+
+package old;
+
+message M {
+  required string name = 1 [default = "a\"\\\001"];
+  optional bytes raw = 2 [default = "\001\""];
+  optional .old.E kind = 3 [default = TWO];
+  repeated int32 numbers = 4 [packed = true];
+  oneof either {
+    bool left = 5;
+    double right = 6 [default = inf];
+  }
+  map<string, int32> sizes = 7;
+  repeated group Part = 8 {
+    optional int32 at = 1;
+  }
+  extensions 100 to 199;
+  extensions 1000 to max;
+}
+
+enum E {
+  ONE = 1;
+  TWO = 2;
+}
+"#;
+        let file = protox::file::File::from_source("old.proto", text).expect("schema should be valid");
+        let set = prost_reflect::prost_types::FileDescriptorSet { file: vec![file.into()] };
+        let schema = Schema::of_grpc(&set.encode_to_vec()).expect("descriptors should be accepted");
+        let file = schema.pool.get_file_by_name("old.proto").expect("schema should contain the file");
+        assert_eq!(print(&file, &["old.M", "old.E"].map(str::to_owned).into()), text);
     }
 }

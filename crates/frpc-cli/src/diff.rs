@@ -16,7 +16,7 @@ use crate::show::Screen;
 use crate::source;
 use frpc::polyglot::layout::{Description, Field, Plan, TypeLayout};
 use frpc_dynamic::layout;
-use prost_reflect::{DescriptorPool, EnumDescriptor, Kind, MessageDescriptor};
+use prost_reflect::{DescriptorPool, EnumDescriptor, FieldDescriptor, Kind, MessageDescriptor};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
@@ -35,8 +35,8 @@ pub(crate) async fn diff(
     compare_services(&before.services, &after.services, &mut open, &mut report)?;
     let mut seen = BTreeSet::new();
     while let Some((old, new)) = open.pop_front() {
-        // Skip the hidden entry messages of maps: the layout of a map field contains the types of its keys and values, and
-        // `contained_messages` finds the messages in the values.
+        // Skip the hidden entry messages of maps: the layout of a map field contains the types of its keys and values,
+        // and `contained_messages` finds the messages in the values.
         if seen.insert((old.full_name().to_owned(), new.full_name().to_owned())) && !old.is_map_entry() {
             compare_messages(&old, &new, &mut open, &mut report)?;
         }
@@ -60,8 +60,8 @@ pub(crate) async fn diff(
 /// * Anything else is the address of a server. A mistyped path of a descriptor set is thus reported as a server that
 ///   cannot be reached.
 ///
-/// The files and the server in `source` and `server` are replaced. Their other options apply, such as include folders
-/// and TLS.
+/// `name` replaces the files in `source` and the address in `server`. Their other options apply, such as include
+/// folders and TLS.
 async fn load(name: &str, source: &SourceArguments, server: &ServerArguments) -> Result<Schema, Failure> {
     let path = PathBuf::from(name);
     let (proto, descriptor_set) = match path.extension() {
@@ -178,8 +178,13 @@ fn compare_messages(
         let [was, is] = [&before, &after].map(|of| of.get(&number).map(ToString::to_string).unwrap_or_default());
         if refused.iter().any(|refusal| refusal.number() == number) {
             report.add(false, &item, &format!("{was} became {is}, methods with it fail with FailedPrecondition"))?;
-        } else if was != is {
-            report.add(true, &item, &format!("{was} became {is}"))?;
+        } else {
+            if was != is {
+                report.add(true, &item, &format!("{was} became {is}"))?;
+            }
+            if let Some(change) = presence_change(&found, &other) {
+                report.add(true, &item, &change)?;
+            }
         }
         // Fields are matched by number. If a number was reused for an unrelated field, this looks like a renamed field.
         let in_json = if found.json_name() == other.json_name() { "" } else { ", also in JSON" };
@@ -194,15 +199,37 @@ fn compare_messages(
     Ok(())
 }
 
-/// Returns the messages in two versions of a field. Of maps, these are the messages in their values.
+/// Describes how a field changed between being plain, `optional` and a member of a oneof. Returns `None` if it did not
+/// change.
+fn presence_change(old: &FieldDescriptor, new: &FieldDescriptor) -> Option<String> {
+    let oneof = |field: &FieldDescriptor| field.containing_oneof().filter(|oneof| !oneof.is_synthetic());
+    match (oneof(old), oneof(new)) {
+        (None, Some(new)) => Some(format!("moved into oneof {}", new.name())),
+        (Some(old), None) => Some(format!("moved out of oneof {}", old.name())),
+        (Some(old), Some(new)) if old.name() != new.name() => {
+            Some(format!("moved from oneof {} to {}", old.name(), new.name()))
+        }
+        (Some(_), Some(_)) => None,
+        (None, None) => match (old.supports_presence(), new.supports_presence()) {
+            (false, true) => Some("optional added".to_owned()),
+            (true, false) => Some("optional removed".to_owned()),
+            _ => None,
+        },
+    }
+}
+
+/// Returns the messages in two versions of a field. For maps, returns the messages of their values. Does not recurse,
+/// because an untrusted server's schema could declare a map entry as its own value.
 fn contained_messages(old: Kind, new: Kind) -> Option<(MessageDescriptor, MessageDescriptor)> {
     let (Kind::Message(old), Kind::Message(new)) = (old, new) else { return None };
     if !old.is_map_entry() && !new.is_map_entry() {
         return Some((old, new));
     }
     // A map is equivalent to a list of messages with the value in field 2.
-    let (old, new) = (old.get_field(2)?, new.get_field(2)?);
-    contained_messages(old.kind(), new.kind())
+    match (old.get_field(2)?.kind(), new.get_field(2)?.kind()) {
+        (Kind::Message(old), Kind::Message(new)) => Some((old, new)),
+        _ => None,
+    }
 }
 
 /// Returns the fields of a message, with their numbers as keys.
@@ -231,4 +258,27 @@ fn compare_enums(old: &EnumDescriptor, new: &EnumDescriptor, report: &mut Report
         report.add(true, &format!("{}.{} = {}", new.full_name(), value.name(), value.number()), "value added")?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use frpc::prost::Message as _;
+    use prost_reflect::prost_types::field_descriptor_proto::Type;
+    use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
+
+    /// Regression test: comparing maps whose entry is its own value overflowed the stack.
+    #[test]
+    fn map_entry_may_be_its_own_value() {
+        let text = "syntax = \"proto3\"; message M { map<string, string> values = 1; }";
+        let file = protox::file::File::from_source("m.proto", text).expect("schema should be valid");
+        let mut file = FileDescriptorProto::from(file);
+        let value = &mut file.message_type[0].nested_type[0].field[1];
+        (value.r#type, value.type_name) = (Some(Type::Message.into()), Some(".M.ValuesEntry".to_owned()));
+        let schema = Schema::of_grpc(&FileDescriptorSet { file: vec![file] }.encode_to_vec())
+            .expect("descriptors should be accepted");
+        let entry = schema.pool.get_message_by_name("M.ValuesEntry").expect("schema should contain the entry");
+        let found = contained_messages(Kind::Message(entry.clone()), Kind::Message(entry.clone()));
+        assert_eq!(found, Some((entry.clone(), entry)));
+    }
 }

@@ -80,6 +80,10 @@ impl fmt::Display for Failure {
 
 /// Replaces the names of settings in an error message from a library by the command-line options that set them.
 pub(crate) fn by_options(text: &str) -> String {
+    // Add the cause and its remedy, because the text of the library only states that a reply is missing or invalid.
+    if text.contains("the peer may not be a broker") {
+        return format!("the server may have no broker; name another by --server, or mount a broker there: {text}");
+    }
     text.replace("set `tls` here", "use --tls").replace("set `tls` at both ends or neither", "leave out --tls")
 }
 
@@ -91,6 +95,14 @@ mod tests {
     fn plain_connection_error_suggests_tls_option() {
         let error = Failure::from(Status::unavailable(frisbee_core::ProtocolError::SpeaksTls.to_string()));
         assert!(error.to_string().contains("use --tls"), "{error}");
+    }
+
+    /// Regression test: `frpc pub` to a server without a broker stated only that a router had closed the connection.
+    #[test]
+    fn missing_broker_error_names_remedy() {
+        let closed = "the connection has ended: closed by a router: invalid answer; the peer may not be a broker";
+        let error = Failure::from(Status::unavailable(closed)).to_string();
+        assert!(error.starts_with("UNAVAILABLE (14): the server may have no broker; name another by "), "{error}");
     }
 
     #[tokio::test]

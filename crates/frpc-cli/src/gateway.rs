@@ -67,7 +67,8 @@ pub(crate) async fn gateway(
     let listening = format!("listening on {scheme}://{}", server.local_addr());
     // Use a single write, because a reader may close the pipe after the first line.
     screen.line(&format!("{listening}\n{} to {}", forwarding(&services), target.address))?;
-    let mirror = tokio::spawn(mirror_health(forward, health));
+    let names = services.iter().map(|(service, _)| service.descriptor.full_name().to_owned());
+    let mirror = tokio::spawn(mirror_health(forward, health, names.collect()));
     let reload = || {
         let replacement = arguments.rules.as_ref().map(load).transpose()?;
         // Reload TLS last, because it is the last fallible step: either all files are replaced or none.
@@ -173,7 +174,8 @@ fn visible(schema: &Schema, services: &[(&Service, Vec<&Callable>)]) -> Vec<u8> 
             service.method.retain(|method| names.contains(&format!("{prefix}{}", method.name())));
         }
         file.service.retain(|service| !service.method.is_empty());
-        // Filter the comments of services. Their paths contain method indexes. Services are field 6 of a file.
+        // Remove the comments of services (field 6 of a file), because their paths contain indexes of methods, which
+        // have changed.
         if let Some(info) = &mut file.source_code_info {
             info.location.retain(|location| location.path.first() != Some(&6));
         }
@@ -259,13 +261,19 @@ fn clients(arguments: &GatewayArguments) -> Result<Option<Authorities>, Failure>
     Authorities::from_pem(read(path)?).map(Some).map_err(|error| Failure::file(path, &error))
 }
 
-/// Keeps the health service up to date with the state of the connection to the server.
-async fn mirror_health(forward: Forward, health: Health) {
+/// Keeps the health of the gateway and of these forwarded services up to date with the state of the connection to the
+/// server.
+async fn mirror_health(forward: Forward, health: Health, services: Vec<String>) {
     let mut interval = tokio::time::interval(HEALTH_INTERVAL);
     loop {
         interval.tick().await;
         let status = if forward.is_ready() { ServingStatus::Serving } else { ServingStatus::NotServing };
-        health.set("", status);
+        for name in services.iter().map(String::as_str).chain([""]) {
+            // Set the status only if it has changed, because setting it allocates the service name.
+            if health.status(name) != Some(status) {
+                health.set(name, status);
+            }
+        }
     }
 }
 

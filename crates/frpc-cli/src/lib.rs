@@ -1,10 +1,10 @@
-//! The command `frpc`: lists, describes, calls and loads services, and decodes frames.
+//! The command `frpc`: lists, describes, calls and load-tests services, and decodes frames.
 //!
 //! The user documentation is docs/cli.md in the repository. This library exists only for the tests of the command.
 //! Programs should use [frpc] and [frpc_dynamic] instead.
 
 #![forbid(unsafe_code)]
-// Standard error may be closed: `show::note` writes to it.
+// Deny `eprintln!`, which panics if standard error is closed. Use `show::note` instead.
 #![deny(clippy::print_stderr)]
 
 mod arguments;

@@ -1,4 +1,5 @@
-//! `frpc mcp`: connects an agent, which exchanges lines with programs, to the tools of a server.
+//! `frpc mcp`: connects an agent, which sends and receives lines over standard input and output, to the tools of a
+//! server.
 //!
 //! The server implements the protocol, and lines are forwarded unchanged. If the server closes an idle connection or
 //! restarts, the next line opens a new connection. Requests that were lost with a connection are answered with an

@@ -55,8 +55,15 @@ const PYTHON: Template = template!(
 /// Maximum length of a project name. crates.io limits package names to 64 characters and npm to 214.
 const NAME_MAX: usize = 64;
 
+/// Names that a program of a cargo package must not have: the project's other program, and folders of cargo.
+const PROGRAMS: [&str; 5] = ["build", "client", "deps", "examples", "incremental"];
+
 pub(crate) fn new(arguments: &NewArguments, screen: &Screen) -> Result<(), Failure> {
     let name = name_of(&arguments.path)?;
+    if !arguments.python && PROGRAMS.contains(&name) {
+        let text = "cargo permits no program of this name beside the project's client; choose another name";
+        return Err(Failure::new(format!("invalid project name `{name}`: {text}")));
+    }
     let source = Source::parse(&arguments.from)?;
     let mut replacements = vec![("@name@", name.to_owned())];
     let (templates, steps): (&[Template], &[&str]) = if arguments.python {

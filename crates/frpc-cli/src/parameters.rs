@@ -319,7 +319,7 @@ mod tests {
         {
             assert!(!refused(parameter).is_empty());
         }
-        // Text after an index was ignored.
+        // Regression test: text after an index was ignored.
         for parameter in ["tags[0]x=a", "tags[0][1]=a"] {
             assert!(refused(parameter).contains("write tags[INDEX]"), "{}", refused(parameter));
         }

@@ -1,4 +1,5 @@
-//! `frpc pub` and `frpc sub`: messages of a broker, as bytes or with a type of the schema.
+//! `frpc pub` and `frpc sub`: publish messages to a broker and print received messages, as bytes or with a type of
+//! the schema.
 
 use crate::arguments::{PubArguments, ServerArguments, SourceArguments, SubArguments, SubStart};
 use crate::failure::Failure;

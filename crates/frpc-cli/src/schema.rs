@@ -99,6 +99,12 @@ fn load(source: &SourceArguments) -> Result<Schema, Failure> {
     Schema::of(pool, &descriptions)
 }
 
+/// Parses the files of a server, which may be hostile.
+pub(crate) fn untrusted_pool(files: &[u8]) -> Result<DescriptorPool, Failure> {
+    let invalid = |reason| Failure::new(format!("the schema of the server cannot be read: {reason}"));
+    frpc_dynamic::schema::pool(files).map_err(invalid)
+}
+
 /// Returns the folders that are searched for imports.
 fn includes(source: &SourceArguments) -> Vec<PathBuf> {
     if !source.includes.is_empty() {
@@ -134,9 +140,8 @@ impl Schema {
     }
 
     /// Creates the schema of a gRPC server. Its methods are called by name and have no operation numbers.
-    pub(crate) fn of_grpc(files: FileDescriptorSet) -> Result<Self, Failure> {
-        let invalid = |error| Failure::new(format!("the schema of the server cannot be read: {error}"));
-        let pool = DescriptorPool::from_file_descriptor_set(files).map_err(invalid)?;
+    pub(crate) fn of_grpc(files: &[u8]) -> Result<Self, Failure> {
+        let pool = untrusted_pool(files)?;
         let describe = |service: ServiceDescriptor| {
             let methods = service.methods().zip(10..=u16::MAX);
             let methods = methods
@@ -181,7 +186,7 @@ impl Schema {
 
     /// Returns the service with this full name, or with this short name if it is unique.
     pub(crate) fn service(&self, name: &str) -> Result<&Service, Failure> {
-        // A service without a package has the same full name as the short name of others.
+        // Prefer full names, because a service without a package may have the short name of another service.
         if let Some(service) = self.services.iter().find(|service| service.descriptor.full_name() == name) {
             return Ok(service);
         }
@@ -249,7 +254,7 @@ pub(crate) fn long_chain() -> DescriptorPool {
         ..FileDescriptorProto::default()
     };
     DescriptorPool::from_file_descriptor_set(FileDescriptorSet { file: vec![file] })
-        .expect("descriptors of the generated schema should be consistent")
+        .expect("descriptors of the generated schema should be accepted")
 }
 
 #[cfg(test)]
@@ -267,10 +272,23 @@ mod tests {
             let name = format!("{package}greet.proto");
             protox::file::File::from_source(&name, &text).expect("schema should be valid").into()
         });
-        let schema = Schema::of_grpc(FileDescriptorSet { file: files.into() }).expect("schema should be consistent");
+        let schema = Schema::of_grpc(&FileDescriptorSet { file: files.into() }.encode_to_vec())
+            .expect("descriptors should be accepted");
         let found = |name: &str| schema.service(name).map(|service| service.descriptor.full_name().to_owned());
         assert_eq!(found("Greeter").expect("full name should be unique"), "Greeter");
         assert_eq!(found("shop.Greeter").expect("full name should be unique"), "shop.Greeter");
         assert_eq!(schema.method("Greeter/Greet").expect("method should be found").name(), "Greeter/Greet");
+    }
+
+    /// Regression test: the descriptor library panicked on the schema of a gRPC server.
+    #[test]
+    fn malformed_schema_of_grpc_server_is_rejected() {
+        let text = "syntax = \"proto2\"; message M { optional bytes b = 1 [default = \"x\"]; }";
+        let file = protox::file::File::from_source("m.proto", text).expect("schema should be valid");
+        let mut file = prost_reflect::prost_types::FileDescriptorProto::from(file);
+        file.message_type[0].field[0].default_value = Some("\\x\u{20ac}".to_owned());
+        let refused = Schema::of_grpc(&FileDescriptorSet { file: vec![file] }.encode_to_vec()).err();
+        let text = refused.expect("malformed default should be rejected").to_string();
+        assert_eq!(text, "the schema of the server cannot be read: it is malformed");
     }
 }

@@ -42,13 +42,12 @@ async fn fetch(target: &Target) -> Result<Schema, Failure> {
     };
     if target.is_grpc() {
         let files = fetch_grpc_files(&channel).await.map_err(|status| refused(&status.to_string()))?;
-        return Schema::of_grpc(files);
+        return Schema::of_grpc(&files);
     }
     let fetched = timeout(DESCRIBE_TIMEOUT, ServerSchema::fetch(&channel)).await;
     let fetched = fetched.map_err(|_| refused("it does not reply"))?;
     let shown = fetched.map_err(|status| refused(&status.to_string()))?;
-    let pool = frpc_dynamic::schema::pool(&shown.files);
-    let pool = pool.map_err(|reason| Failure::new(format!("the schema of the server cannot be read: {reason}")))?;
+    let pool = schema::untrusted_pool(&shown.files)?;
     // Omit services with other codecs, because their native bodies cannot be decoded.
     let readable = shown.services.iter().filter(|service| service.codec() == v1::Codec::Polyglot);
     let services: Option<Vec<_>> = readable.map(v1::Service::description).collect();

@@ -12,18 +12,12 @@ use frpc_balance::resolve::{Endpoint, FileResolver, StaticResolver};
 use frpc_gateway::web_socket;
 use futures_core::future::BoxFuture;
 use std::path::Path;
-use std::time::Duration;
 use std::{fs, io};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 /// Server address that is used if none is specified.
 const DEFAULT: &str = "localhost:8080";
-
-/// Pause before retrying to connect to a Unix socket with a full listen backlog.
-#[cfg(unix)]
-const QUEUE_PAUSE: Duration = Duration::from_millis(10);
 
 /// Byte stream that is connected to the server, for example over TCP, TLS or WebSocket.
 pub(crate) type Transport = Box<dyn Carrier>;
@@ -47,7 +41,8 @@ impl Target {
         let scheme = address.split_once("://").map(|(scheme, _)| scheme);
         let is_known = matches!(scheme, None | Some("ws" | "wss" | "grpc" | "grpcs"));
         if !is_known && !matches!(scheme, Some("dns" | "etcd" | "grpc+dns" | "grpc+etcd")) {
-            let text = "use HOST:PORT, unix:PATH, unix+shm:PATH, ws://, wss://, grpc://, grpcs://, dns:// or etcd://";
+            let text = "use HOST:PORT, unix:PATH, unix+shm:PATH, file:PATH, ws://, wss://, grpc://, grpcs://, dns:// or \
+                        etcd://";
             return Err(Failure::new(format!("{address}: {text}")));
         }
         let tls = tls(arguments, matches!(scheme, Some("wss" | "grpcs")))?;
@@ -178,14 +173,7 @@ impl Target {
     async fn open(&self) -> io::Result<Transport> {
         #[cfg(unix)]
         if let Some(path) = self.address.strip_prefix("unix:") {
-            loop {
-                match tokio::net::UnixStream::connect(path).await {
-                    // Retry, because the backlog of the listener is full. Linux fails immediately, whereas a TCP socket
-                    // would wait.
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => tokio::time::sleep(QUEUE_PAUSE).await,
-                    connected => return self.secured(connected?).await,
-                }
-            }
+            return self.secured(frisbee::connect_unix(path).await?).await;
         }
         #[cfg(target_os = "linux")]
         if let Some(path) = self.address.strip_prefix("unix+shm:") {
@@ -193,10 +181,9 @@ impl Target {
         }
         let (host, path, port) = self.parts();
         let socket = match port {
-            Some(port) => TcpStream::connect((host.trim_matches(['[', ']']), port)).await?,
-            None => TcpStream::connect(host).await?,
+            Some(port) => frisbee::connect_tcp((host.trim_matches(['[', ']']), port)).await?,
+            None => frisbee::connect_tcp(host).await?,
         };
-        socket.set_nodelay(true)?;
         let socket = self.secured(socket).await?;
         if !self.is_web_socket() {
             return Ok(socket);
@@ -343,7 +330,7 @@ mod tests {
         assert!(dialling.await.is_ok(), "connection should be accepted once there is space");
     }
 
-    /// Regression test: the servers were called without WebSocket.
+    /// Regression test: a list of `ws://` addresses was accepted, and the servers were called without WebSocket.
     #[tokio::test]
     async fn list_of_web_socket_servers_is_rejected() {
         let error = target("ws://shop-1:80,ws://shop-2:80").connect_lazy().expect_err("list should be rejected");

@@ -21,11 +21,11 @@ pub(crate) struct CapturedBytes {
     pub(crate) bytes: Vec<u8>,
     /// Whether the capture lacks bytes that were sent before these.
     pub(crate) is_behind_gap: bool,
-    /// Number of earlier connections in the capture that had the same two ends.
+    /// Number of earlier connections in the capture between the same addresses and ports.
     pub(crate) earlier: u32,
 }
 
-/// Parses a capture.
+/// Parses a capture. Returns the bytes of its TCP connections, in the order of sending for each direction.
 pub(crate) fn pieces(capture: &[u8]) -> Result<Vec<CapturedBytes>, String> {
     let magic: [u8; 4] = capture.get(..4).and_then(|magic| magic.try_into().ok()).ok_or("truncated")?;
     let is_little = match magic {
@@ -139,7 +139,7 @@ struct Order {
 struct Direction {
     /// Sequence number of the SYN, or `None` if the capture begins later.
     opening: Option<u32>,
-    /// Number of earlier connections with the same two ends.
+    /// Like [`CapturedBytes::earlier`].
     earlier: u32,
     /// Sequence number of the byte that is expected next.
     next: u32,
@@ -172,22 +172,27 @@ impl Order {
         direction.drain(&key, is_full, &mut self.pieces);
     }
 
-    /// Begins a direction of a new connection, whose ends may have had connections before.
+    /// Begins one direction of a connection, at its SYN. Clients may reuse the port of an earlier connection.
     fn open(&mut self, key: (End, End), sequence: u32, is_ack: bool) {
         let own = self.directions.get(&key);
         if own.is_some_and(|own| own.opening == Some(sequence)) {
             return; // A retransmission.
         }
         let opposite_key = (key.1.clone(), key.0.clone());
-        let (own, opposite) = (own.map(|own| own.earlier), self.directions.get(&opposite_key).map(|it| it.earlier));
+        let opposite = self.directions.get(&opposite_key);
+        let is_opened = own.is_none_or(|own| own.opening.is_none()) && opposite.is_some_and(|it| it.opening.is_some());
+        let (own, opposite) = (own.map(|own| own.earlier), opposite.map(|opposite| opposite.earlier));
         let earlier = match (own, opposite) {
             // The SYN of the other end has begun the connection.
-            (own, Some(opposite)) if is_ack && own < Some(opposite) => opposite,
+            (own, Some(opposite)) if is_ack && (is_opened || own < Some(opposite)) => opposite,
             (own, opposite) => own.max(opposite).map_or(0, |earlier| earlier.saturating_add(1)),
         };
-        // Bytes that the previous connection still waits for do not follow anymore.
+        // Skip the gaps of the previous connection, because its missing bytes will not arrive any more. Forget both of
+        // its directions, because the capture may lack the SYN of the other end.
         for key in [&key, &opposite_key] {
-            if let Some(before) = self.directions.get_mut(key).filter(|before| before.earlier < earlier) {
+            if self.directions.get(key).is_some_and(|before| before.earlier < earlier)
+                && let Some(mut before) = self.directions.remove(key)
+            {
                 before.drain(key, true, &mut self.pieces);
             }
         }
@@ -309,6 +314,31 @@ mod tests {
         let before = [piece(0, "ab", false), piece(0, "re", false), piece(0, "xy", true)];
         let after = [piece(1, "cd", false), piece(1, "ok", false), piece(1, "ef", false)];
         assert_eq!(found, [before, after].concat());
+    }
+
+    /// Regression test: the bytes of an end whose SYN was missing continued the earlier connection.
+    #[test]
+    fn reused_ports_are_recognised_by_either_syn() {
+        let first = [tcp(9, 2, b""), answer(70, 18, b""), tcp(10, 16, b"ab"), answer(71, 16, b"re")];
+        let request = [tcp(501, 16, b"cd"), answer(901, 16, b"ok")];
+        let late_ack = [answer(901, 16, b"ok"), answer(900, 18, b""), tcp(501, 16, b"cd")];
+        for second in [
+            &[&[tcp(500, 2, b"")][..], &request].concat(),
+            &[&[answer(900, 18, b"")][..], &request].concat(),
+            &[&[tcp(500, 2, b"")][..], &late_ack].concat(),
+        ] {
+            let found = pieces(&capture(&[&first[..], second].concat())).expect("capture should be valid");
+            let of_connection = |earlier| {
+                let of = found.iter().filter(|piece| piece.earlier == earlier && !piece.is_behind_gap);
+                let mut texts: Vec<_> = of.map(|piece| String::from_utf8_lossy(&piece.bytes).into_owned()).collect();
+                texts.sort();
+                texts
+            };
+            assert_eq!(
+                (of_connection(0), of_connection(1)),
+                (vec!["ab".into(), "re".into()], vec!["cd".into(), "ok".into()])
+            );
+        }
     }
 
     #[test]

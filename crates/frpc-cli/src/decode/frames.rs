@@ -216,7 +216,8 @@ impl WatchedConnection {
         ShownFrame { side, header: Some((id, operation, body.len())), text: out, message: json, step }
     }
 
-    /// Describes an extension packet (operation 3). HEADERS and TRAILERS belong to a stream.
+    /// Describes an extension packet (operation 3). Returns the effect of HEADERS and TRAILERS on the call of their
+    /// stream.
     fn stream_items(&self, side: FrameSender, kind: u16, body: &[u8], out: &mut String) -> Option<Step> {
         let stream = number(body).and_then(|(stream, items)| Some((u16::try_from(stream).ok()?, items)));
         let (name, (id, items)) = match (kind, stream) {
@@ -404,7 +405,7 @@ impl Prefix {
                     let entry =
                         number(value).and_then(|(length, rest)| rest.split_at_checked(usize::try_from(length).ok()?));
                     let (key, value) = entry.unwrap_or((b"?", value));
-                    // Hide the values of secrets.
+                    // Show only the length of a metadata value, because it may be a secret.
                     let key = String::from_utf8_lossy(key).into_owned();
                     write!(prefix.text, ", metadata {key} of {} bytes", value.len())
                 }

@@ -200,7 +200,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn open_loop_counts_calls_delayed_by_stall() {
-        // Test with far fewer callers than the number of calls that become due during a stall, too.
+        // With 50 callers, most of the 1000 calls that become due during the stall find no free caller.
         for callers in [2000, 50] {
             let schedule = Schedule::constant(1000.0, Duration::from_secs(10));
             let stats = against_a_server_that_stops(Loop::Open(schedule), callers).await;

@@ -42,7 +42,7 @@ impl Schedule {
         if call >= in_ramp || ramp == 0.0 {
             return Duration::from_secs_f64(ramp + (call - in_ramp).max(0.0) / self.to);
         }
-        // from * t + slope / 2 * t² = call
+        // Solve `from * t + slope / 2 * t² = call` for the time `t`.
         let slope = (self.to - self.from) / ramp;
         let root = (self.from * self.from + 2.0 * slope * call).max(0.0).sqrt();
         // This form of the solution is numerically stable for small slopes.

@@ -29,7 +29,7 @@ impl CurrentRules {
         Self(Arc::new(Mutex::new(Rules { access, generation: 0, methods: Vec::new() })))
     }
 
-    /// Replaces the access rules. All rate limits are reset, so that callers may make a full burst of calls.
+    /// Replaces the access rules. This resets all rate limits, so callers may make a full burst of calls again.
     pub(crate) fn replace(&self, access: Access) {
         let mut rules = lock(&self.0);
         rules.access = access;

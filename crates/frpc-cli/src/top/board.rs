@@ -132,7 +132,7 @@ impl TopView {
         }
     }
 
-    /// Returns the server that is shown, its index, and the number of servers.
+    /// Returns the server that is shown, its position counted from 1, and the number of servers.
     pub(super) fn shown(&self) -> (Server, usize, usize) {
         let server = self.last.servers.get(self.server).and_then(|shown| shown.server.clone());
         (server.unwrap_or_default(), self.server + 1, self.last.servers.len())

@@ -216,6 +216,11 @@ fn unreachable_backend_is_unavailable_by_its_address() {
     assert!(failed.contains(r#""code":"unavailable""#) && failed.contains(&address), "{failed}");
     assert!(gateway.http("GET", "/readyz", "").starts_with("HTTP/1.1 503"));
     assert!(gateway.http("GET", "/healthz", "").starts_with("HTTP/1.1 200"));
+    for service in ["", "greet.Greeter"] {
+        let body = format!(r#"{{"service": "{service}"}}"#);
+        let health = gateway.http("POST", "/grpc.health.v1.Health/Check", &body);
+        assert!(health.ends_with(r#"{"status":"NOT_SERVING"}"#), "{service}: {health}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -31,6 +31,14 @@ struct Answered {
     files: Option<Files>,
     #[prost(message, optional, tag = "6")]
     services: Option<Services>,
+    #[prost(message, optional, tag = "7")]
+    error: Option<Problem>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Problem {
+    #[prost(int32, tag = "1")]
+    code: i32,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -45,18 +53,22 @@ struct Services {
     services: Vec<Name>,
 }
 
-/// Returns one file for each question, without its imports.
+/// Returns one file for each question, without its imports. One of the services has no schema.
 fn describe(asked: &Asked) -> Answered {
     let folder = root().join("examples/proto");
     let set = protox::compile([folder.join("greet.proto")], [folder]).expect("schema should compile");
     let file = |name: &str| Files {
         files: set.file.iter().filter(|file| file.name() == name).map(Message::encode_to_vec).collect(),
     };
-    let services = Services { services: vec![Name { name: "greet.Greeter".to_owned() }] };
+    let services = ["greet.Greeter", "shop.Undescribed"].map(|name| Name { name: name.to_owned() });
+    let services = Services { services: services.into() };
     match (&asked.file_by_filename, &asked.file_containing_symbol) {
-        (Some(name), _) => Answered { files: Some(file(name)), services: None },
-        (_, Some(symbol)) if symbol == "greet.Greeter" => Answered { files: Some(file("greet.proto")), services: None },
-        _ => Answered { files: None, services: asked.list_services.is_some().then_some(services) },
+        (Some(name), _) => Answered { files: Some(file(name)), ..Answered::default() },
+        (_, Some(symbol)) if symbol == "greet.Greeter" => {
+            Answered { files: Some(file("greet.proto")), ..Answered::default() }
+        }
+        (_, Some(_)) => Answered { error: Some(Problem { code: 5 }), ..Answered::default() },
+        _ => Answered { services: asked.list_services.is_some().then_some(services), ..Answered::default() },
     }
 }
 
@@ -106,6 +118,7 @@ fn serve() -> String {
 async fn commands_call_grpc_server_by_reflection() {
     let address = format!("grpc://{}", serve());
     tokio::task::block_in_place(|| {
+        assert_eq!(stdout(&run(&address, &["list"])), "greet.Greeter\n");
         let listed = stdout(&run(&address, &["list", "greet.Greeter"]));
         assert!(listed.contains("Greet") && listed.contains("Recite"), "{listed}");
         let called = run(&address, &["call", "Greet", "name=Ada", "-H", "tenant=blue", "--json"]);

@@ -223,6 +223,29 @@ fn diff_compares_values_of_maps() {
     assert!(text.contains("stock.A.of = 1") && output.status.code() == Some(1), "{output:?}");
 }
 
+/// Regression test: changes of presence and oneofs were not printed, although they can lose values.
+#[test]
+fn diff_prints_changes_of_presence_and_oneofs() {
+    let folder = tempfile::tempdir().expect("folder should be created");
+    let schema = |name: &str, fields: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, format!("syntax = \"proto3\"; package stock; message A {{ {fields} }}"))
+            .expect("schema should be written");
+        path.to_str().expect("path should be UTF-8").to_owned()
+    };
+    let kept = "A same = 5; repeated int32 list = 6; oneof kept { int32 z = 7; }";
+    let old = format!("string a = 1; optional int32 b = 2; int32 c = 3; oneof d {{ int32 e = 4; }} {kept}");
+    let new = format!("optional string a = 1; int32 b = 2; oneof f {{ int32 c = 3; }} int32 e = 4; {kept}");
+    let text = stdout(&run("", &["diff", &schema("old.proto", &old), &schema("new.proto", &new)]));
+    let expected = [
+        "safe   stock.A.a = 1: optional added",
+        "safe   stock.A.b = 2: optional removed",
+        "safe   stock.A.c = 3: moved into oneof f",
+        "safe   stock.A.e = 4: moved out of oneof d",
+    ];
+    assert_eq!(text.lines().collect::<Vec<_>>(), expected);
+}
+
 #[test]
 fn gateway_calls_server_of_another_schema_version() {
     let folder = tempfile::tempdir().expect("folder should be created");
