@@ -12,7 +12,7 @@ import { minified } from "./minified.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const CASES = [
-  { name: "everything", code: 'export * from "./dist/index.js";', limits: { terser: 12_210, esbuild: 12_810 } },
+  { name: "everything", code: 'export * from "./dist/index.js";', limits: { terser: 12_220, esbuild: 12_830 } },
   { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limits: { terser: 9_890, esbuild: 10_350 } },
 ];
 let isTooLarge = false;

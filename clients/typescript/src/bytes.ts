@@ -80,6 +80,9 @@ export function putRaw(to: Cursor, bytes: ArrayLike<number>): void {
   to.at += bytes.length;
 }
 
+/** Writes the bytes that a string represents as hexadecimal digits. */
+export const putHex = (to: Cursor, hex: string): void => hex.match(/../g)?.forEach((byte) => putByte(to, parseInt(byte, 16)));
+
 /** Writes bytes after their length. */
 export function putSized(to: Cursor, bytes: Uint8Array): void {
   putVarint(to, bytes.length);
@@ -126,6 +129,13 @@ export const peek = ({ bytes, at }: Cursor): number | undefined => bytes[at];
 
 export const takeByte = (from: Cursor): number => from.bytes[from.at++] ?? malformed("truncated");
 
+/** Reads bytes and returns them as `digits` hexadecimal digits. Defaults to the 16 bytes of a fingerprint. */
+export function takeHex(from: Cursor, digits = 32): string {
+  let hex = "";
+  while (hex.length < digits) hex += takeByte(from).toString(16).padStart(2, "0");
+  return hex;
+}
+
 /** Reads a byte. Throws `Malformed` unless it equals `byte`. */
 export function expect(from: Cursor, byte: number): void {
   const found = takeByte(from);
@@ -150,7 +160,7 @@ export function takeVarint(from: Cursor, max = 5): number {
 export function takeNumber(from: Cursor): number {
   const { at } = from;
   const value = takeVarint(from, 10);
-  if (remaining(from) || (from.bytes[at + 9] as number) > 1) malformed("malformed number");
+  if (remaining(from) || (from.bytes[at + 9] as number) > 1) malformed("a number is too long");
   return value;
 }
 

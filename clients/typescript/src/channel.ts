@@ -24,7 +24,8 @@ const RETRIES_MAX = 10;
 export interface ChannelOptions {
   /**
    * Timeout of unary calls in milliseconds, also sent to the server as their deadline. If unset, the client cancels
-   * unary calls after 30 s and sends no deadline.
+   * unary calls after 30 s and sends no deadline. A stream must be opened within this time, and a single reply to a
+   * request stream must arrive within this time after the last request.
    */
   readonly timeout?: number | undefined;
   /** Maximum time in milliseconds that a call waits for a connection. Defaults to 5 s. */
@@ -64,8 +65,8 @@ interface Call extends InFlight {
   readonly resolve: (reply: never) => void;
   readonly reject: (status: Status) => void;
   readonly abort: (() => void) | undefined;
-  /** Whether the request may have reached the server. */
-  isSent: boolean;
+  /** Number of times that the request was sent and may have reached the server. */
+  sent: number;
   /** Time at which the call stops waiting for a connection. */
   reconnectsUntil: number;
   timer: ReturnType<typeof setTimeout> | undefined;
@@ -103,6 +104,7 @@ export class Channel {
   readonly connected: (use?: (link: Link) => void, reconnectTimeout?: number) => Promise<Link>;
 
   constructor(dial: Dial, { timeout, reconnectTimeout = RECONNECT_TIMEOUT, metadata: common, serve, stayConnected }: ChannelOptions = {}) {
+    const limit = timeout ?? TIMEOUT;
     let link: Link | undefined;
     let failures = 0;
     let retries = RETRIES_MAX;
@@ -110,16 +112,19 @@ export class Channel {
     let pause: ReturnType<typeof setTimeout> | undefined;
     let isClosed = false;
     let failure = "";
-    /** Waiting unary calls, and waiting streams. They are separate because they use separate slots. */
-    const waiting = [new Set<Call>(), new Set<Call>()] as const;
-    const queue = ({ method: { sends, receives } }: Call): Set<Call> => waiting[sends || receives ? 1 : 0];
+    /**
+     * Waiting unary calls, waiting streams, and callers of `connected`. They are separate because calls and streams use
+     * separate slots, and others need no slot.
+     */
+    const waiting = [new Set<Call>(), new Set<Call>(), new Set<Call>()] as const;
+    const queue = ({ service, method: { sends, receives } }: Call): Set<Call> => waiting[!service ? 2 : sends || receives ? 1 : 0];
     const named = new Set<AnyService>();
     const mounts: Mount[] = [];
 
     // Functions that open and replace connections.
 
     const connect = (): void => {
-      if (link || pause || isClosed || !(waiting[0].size || waiting[1].size || stayConnected)) return;
+      if (link || pause || isClosed || !(waiting.some(({ size }) => size) || stayConnected)) return;
       dialledAt = performance.now();
       link = makeLink(dial, owner, [...named], serve, mounts);
     };
@@ -174,7 +179,8 @@ export class Channel {
       lost(call, status) {
         const lost = call as Call;
         lost.link = undefined;
-        if (!lost.method.idempotent || retries < 1) return fail(lost, status);
+        // One retry covers a lost connection, as in Rust.
+        if (!lost.method.idempotent || lost.sent > 1 || retries < 1) return fail(lost, status);
         retries--;
         run(lost);
       },
@@ -189,7 +195,7 @@ export class Channel {
       const { service } = call;
       try {
         if (service) on.announce(service);
-        return call.start(call, on) && (call.isSent = true);
+        return call.start(call, on) && !!++call.sent;
       } catch (error) {
         fail(call, Status.from(error));
         return true;
@@ -199,7 +205,7 @@ export class Channel {
     /** Sends the call now if the connection has a free slot, and queues it otherwise. */
     const run = (call: Call): void => {
       if (link?.isUp && starts(call, link)) return;
-      if (isClosed) return fail(call, closed(call.isSent));
+      if (isClosed) return fail(call, closed(call.sent));
       queue(call).add(call);
       connect();
       wait(call);
@@ -216,12 +222,12 @@ export class Channel {
 
     /** Fails a call whose deadline or reconnect timeout has expired, and restarts the timer of any other call. */
     const checkTimers = (call: Call): void => {
-      const { until, isSent, reconnectsUntil } = call;
+      const { until, sent, reconnectsUntil } = call;
       const now = performance.now();
       const problem = queue(call).has(call) && !link?.isUp && `no connection to the server${failure && `: ${failure}`}`;
       clearTimeout(call.timer);
-      if (now >= until) fail(call, late(isSent, problem ? `; ${problem}` : ""));
-      else if (now >= reconnectsUntil && problem) fail(call, ended(Is.UNAVAILABLE, problem, isSent));
+      if (now >= until) fail(call, late(sent, problem ? `; ${problem}` : ""));
+      else if (now >= reconnectsUntil && problem) fail(call, ended(Is.UNAVAILABLE, problem, sent));
       else call.timer = after((now < reconnectsUntil ? Math.min(until, reconnectsUntil) : until) - now, () => checkTimers(call));
     };
 
@@ -254,7 +260,7 @@ export class Channel {
       return isSent;
     };
 
-    /** Creates a call. `sentTimeout` is sent to the server; `timeout` is enforced by this client alone. */
+    /** Creates a call. `sentTimeout` is sent to the server. Without it, this client alone enforces the default. */
     const begin = (
       service: AnyService | undefined,
       method: AnyCalled,
@@ -264,15 +270,14 @@ export class Channel {
       start: Call["start"],
       resolve: Call["resolve"],
       reject: Call["reject"],
-      timeout = Infinity,
     ): Call => {
       const { signal } = options;
       const call: Call = {
-        id: 0, operation: method.operation, until: performance.now() + +(sentTimeout ?? timeout), isGivenUp: false, isSent: false, reconnectsUntil: Infinity,
+        id: 0, operation: method.operation, until: performance.now() + +(sentTimeout ?? (service ? limit : Infinity)), isGivenUp: false, sent: 0, reconnectsUntil: Infinity,
         timer: undefined, link: undefined, service, method, request, options, sentTimeout, start, resolve, reject,
-        abort: signal && (() => fail(call, givenUp(call.isSent))),
+        abort: signal && (() => fail(call, givenUp(call.sent))),
       };
-      if (Number.isNaN(call.until)) reject(notRun(Is.INVALID_ARGUMENT, "the timeout is not a number; it is in milliseconds"));
+      if (isNaN(call.until)) reject(notRun(Is.INVALID_ARGUMENT, "the timeout is not a number"));
       else if (signal?.aborted) call.abort?.();
       else {
         signal?.addEventListener("abort", call.abort as () => void);
@@ -285,22 +290,31 @@ export class Channel {
     const open = <A, B>(service: AnyService, method: Method<A, B>, requests: Source<Init<A>>, options: CallOptions = {}): Stream<A, B> => {
       let call: Call | undefined;
       const replies = stream(method.request, method.reply, true, () => call && over(call), options.onMetadata);
-      // Streams have no default timeout, because they may run for a long time.
       call = begin(service, method as AnyCalled, requests, options, options.timeout, (call, on) => {
         const isOpen = on.open(replies as Stream, (to) => {
           prefix(to, call);
           putByte(to, 9);
           putVarint(to, call.operation);
         });
-        // Sends requests at once. A handler of streamed requests may start before the first one arrives.
-        if (isOpen) void replies.pump(requests, method.sends);
+        if (isOpen) {
+          const hasDefault = call.sentTimeout === undefined;
+          // Suspend the default timeout, because streams may run for a long time. It restarts after the last request
+          // if the call has a single reply.
+          if (hasDefault) call.until = Infinity;
+          // Sends requests at once. A handler of streamed requests may start before the first one arrives.
+          void replies.pump(requests, method.sends, () => {
+            if (!hasDefault || method.receives) return;
+            call.until = performance.now() + limit;
+            checkTimers(call);
+          });
+        }
         return isOpen;
       }, () => {}, replies.fail);
       return replies;
     };
 
     this.unary = (service, method, request, options = {}) =>
-      new Promise((resolve, reject) => void begin(service, method as AnyCalled, request, options, options.timeout ?? timeout, startUnary, resolve, reject, TIMEOUT));
+      new Promise((resolve, reject) => void begin(service, method as AnyCalled, request, options, options.timeout ?? timeout, startUnary, resolve, reject));
     this.serverStreaming = (service, method, request, options) => open(service, method, [request], options).messages;
     this.twoWay = (service, method, requests, options) => open(service, method, requests, options).messages;
     this.clientStreaming = async (service, method, requests, options) => {
@@ -325,11 +339,11 @@ export class Channel {
     this.close = () => {
       isClosed = true;
       clearTimeout(pause);
-      for (const calls of waiting) for (const call of calls) fail(call, closed(call.isSent));
+      for (const calls of waiting) for (const call of calls) fail(call, closed(call.sent));
       link?.drain();
     };
     if (stayConnected) queueMicrotask(connect);
   }
 }
 
-const closed = (isSent: boolean): Status => ended(Is.FAILED_PRECONDITION, "the channel is closed", isSent);
+const closed = (sent: number): Status => ended(Is.FAILED_PRECONDITION, "the channel is closed", sent);

@@ -9,7 +9,7 @@
  * `oneof/member/` a member of a oneof.
  */
 
-import { expect, isBytes, remaining, malformed, peek, putByte, putSized, putText, putVarint, reader, takeByte, takeText, takeVarint, takeView, writer, written, type Cursor } from "./bytes.js";
+import { expect, isBytes, remaining, malformed, peek, putByte, putSized, putText, putVarint, reader, takeByte, takeHex, takeText, takeVarint, takeView, writer, written, type Cursor } from "./bytes.js";
 import { Is, Status, notRun } from "./status.js";
 
 /** Maximum nesting depth of messages, including the root. Equal to the limit in Rust. */
@@ -81,8 +81,7 @@ export function encode<T>(type: Type<T>, value: Init<T>): Uint8Array {
  * message with the fingerprint of its layout, because it may have been encoded with another version of the schema.
  */
 export function decode<T>(type: Type<T>, bytes: Uint8Array): T {
-  const hex = (byte: number) => byte.toString(16).padStart(2, "0");
-  if (bytes[0] === 0x12) malformed(`message ${type.name} with the layout ${[...bytes.subarray(1, 17)].map(hex).join("")} cannot be compared`);
+  if (bytes[0] === 0x12) malformed(`${type.name} has the layout ${takeHex(reader(bytes.subarray(1)))}, which is unknown`);
   return read(reader(bytes), type);
 }
 

@@ -90,7 +90,8 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
     });
     const inward = cutter("current", (id, operation, body) => {
       if (pending === undefined || operation !== Op.HandOff) return void give(id, operation, body);
-      const [decision] = body;
+      const [decision = NaN] = body;
+      if (!(decision <= Decision.Unsupported)) throw new Error(`the answer ${decision} to a hand-off is unknown`);
       if (decision === Decision.Accepted) {
         detach();
         socket = open;

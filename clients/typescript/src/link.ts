@@ -3,8 +3,8 @@
  * implements streams, `serve.ts` the server's calls, and `topics.ts` requests to a broker.
  */
 
-import { remaining, malformed, putHalf, putItem, putRaw, putVarint, reader, room, takeByte, takeNumber, takeText, takeValue, takeVarint, utf8, writer, written, type Cursor } from "./bytes.js";
-import { putLayout, putService, takeFingerprint, takeService, type AnyService, type PeerLayout } from "./service.js";
+import { remaining, malformed, putHalf, putItem, putRaw, putVarint, reader, room, takeByte, takeHex, takeNumber, takeText, takeValue, takeVarint, utf8, writer, written, type Cursor } from "./bytes.js";
+import { putLayout, putService, takeService, type AnyService, type PeerLayout } from "./service.js";
 import { Is, Status, notRun, textOf } from "./status.js";
 import { lossy } from "./prefix.js";
 import type { Stream } from "./stream.js";
@@ -63,7 +63,7 @@ export interface InFlight {
   /** Whether the call was cancelled. Its slot stays occupied until the reply arrives. */
   isGivenUp: boolean;
   /** The deadline, by the clock of `performance`. */
-  readonly until: number;
+  until: number;
 }
 
 /** Callbacks of a connection's owner, the channel. */
@@ -136,6 +136,8 @@ export interface Link {
 }
 
 const BODY_MAX = 5 << 20;
+/** Maximum length of a request for layouts in bytes, which has 64 fingerprints. */
+const ASK_MAX = 1024;
 /** Body length in bytes that every peer must accept. */
 const BODY_MAX_LEAST = 1024;
 /** Maximum length in bytes of a HELLO, and of other packets of operation 3. */
@@ -270,6 +272,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     carried((to) => {
       if (to.buffered() > FULL_AT / 2) return void after(FULL_PAUSE, lookForRoom);
       link.isFull = false;
+      for (const stream of streams.values()) stream.room();
       owner.room(link);
     });
 
@@ -387,14 +390,15 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
         write(0, Op.Pong);
       }
       return;
-    } else if (operation === Op.Extension && !link.isUp && !id) return greeted(from);
-    else if (operation === Op.Extension && id === Extension.Close) return fail(`closed by the server with code ${takeVarint(from, 10)}: ${lossy(from, TEXT_MAX)}`);
-    else if (operation === Op.Extension && id === Extension.Ask) return describe(from);
-    else if (operation === Op.Extension && id >= MUST_UNDERSTAND) malformed(`packet type ${id} must be understood and is unknown`);
-    else if (operation === Op.GoingAway) return drain();
+    } else if (operation === Op.Extension && !isOfStream) {
+      if (!id && !link.isUp) return greeted(from);
+      if (id === Extension.Close) return fail(`closed by the server with code ${takeVarint(from, 10)}: ${lossy(from, TEXT_MAX)}`);
+      if (id === Extension.Ask) return describe(from);
+      if (id >= MUST_UNDERSTAND) malformed(`packet type ${id} must be understood and is unknown`);
+    } else if (operation === Op.GoingAway) return drain();
     else if (operation === Op.Cancel) return session?.cancel(id, takeVarint(from, 10));
-    else if (operation === Op.HandOff) malformed("a stray hand-off");
-    else if (stream && (isOfStream || (operation !== Op.Extension && operation < Op.HandOff))) {
+    else if (operation === Op.HandOff) malformed("a stray HAND_OFF");
+    else if (stream && operation < Op.HandOff) {
       owner.answered();
       return isOfStream ? stream.items(id === Extension.Trailers, from) : stream.packet(operation, body);
     } else if (operation === Op.Stream) {
@@ -411,8 +415,10 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
 
   /** Answers a request for the descriptions of layouts. */
   const describe = (from: Cursor): void => {
+    const length = remaining(from);
+    if (!length || length > ASK_MAX) malformed(`ASK of ${length} bytes`);
     while (remaining(from)) {
-      const fingerprint = takeFingerprint(from);
+      const fingerprint = takeHex(from);
       const found = [...known, ...(serving?.services ?? [])].find((service) => service.fingerprint === fingerprint);
       write(Extension.Layout, Op.Extension, (to) => putLayout(to, fingerprint, found?.layout));
     }
@@ -428,7 +434,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
         const item = takeValue(from);
         if (type >= ITEM_MUST_UNDERSTAND) malformed("must be understood and is unknown");
         // Items of the core protocol, and two items for calls.
-        if ((type && type < 7) || type === 8 || type === 34 || type === 35) {
+        if ([1, 2, 3, 4, 5, 6, 8, 34, 35].includes(type)) {
           if (seen.has(type)) malformed("occurs twice");
           seen.add(type);
         }

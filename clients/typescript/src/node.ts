@@ -35,6 +35,13 @@ export function openSocket(address: Address, tls?: ConnectionOptions, onread?: O
   const options = { ...tls, ...address, ...(onread && { onread }) } as NetConnectOpts & ConnectionOptions;
   const socket: Socket = tls ? connectTls(options) : connectTcp(options);
   socket.setNoDelay(true);
+  // If a local server is down, TCP may connect a socket to itself on the server's port. The server could then not bind
+  // the port again. With TLS, the handshake of such a connection fails.
+  if (!tls && !("path" in address)) {
+    socket.prependOnceListener("connect", () => {
+      if (socket.localPort === socket.remotePort && socket.localAddress === socket.remoteAddress) socket.resetAndDestroy();
+    });
+  }
   return socket;
 }
 
@@ -69,7 +76,7 @@ export function socket(address: Address, tls?: ConnectionOptions): Dial {
       },
     });
     let reason = "the server closed the connection";
-    socket.once(tls ? "secureConnect" : "connect", () => events.open());
+    socket.once(tls ? "secureConnect" : "connect", () => socket.destroyed || events.open());
     socket.on("error", (error) => (reason = reasonOf(error)));
     socket.on("close", () => events.close(reason));
     return {

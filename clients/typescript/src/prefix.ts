@@ -69,7 +69,7 @@ export function writeItems(to: Cursor, { timeout, metadata = {}, status }: Prefi
   let total = 0;
   let count = 0;
   for (const [key, entries] of Object.entries(metadata)) for (const entry of valuesOf(entries)) {
-    if (!fits(key, entry)) throw notRun(Is.INVALID_ARGUMENT, `invalid metadata entry ${key}: keys have a-z 0-9 - _ . and values printable ASCII, or bytes under -bin`);
+    if (!fits(key, entry)) throw notRun(Is.INVALID_ARGUMENT, `invalid metadata ${key}: keys have a-z 0-9 - _ . and values printable ASCII, or bytes under -bin`);
     total += key.length + entry.length + 8;
     if (++count > ENTRIES_MAX || total > METADATA_MAX) throw notRun(Is.RESOURCE_EXHAUSTED, "too much metadata");
     putItem(to, 2, () => {

@@ -54,7 +54,7 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
           });
           const key = isStream ? id : keyOf(id, operation);
           // The peer could not tell the two replies apart, and the first call would no longer be counted.
-          if (progress.has(key)) malformed("a request with the id of another");
+          if (progress.has(key)) malformed("a request id occurs twice");
           try {
             const from = reader(body);
             const { timeout, metadata } = readPrefix(from, true);
@@ -93,19 +93,19 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
               replies.fail(status);
               end(false);
             };
-            const timer = timeout === undefined ? undefined : after(timeout, () => stop(late(true)));
+            const timer = timeout === undefined ? undefined : after(timeout, () => stop(late(1)));
             progress.set(key, stop);
             if (isStream) link.accept(replies as Stream, id);
             running++;
             void answering(found, isStream, request, replies, { signal: controller.signal, metadata }).finally(() => running--);
           } catch (error) {
-            const status = error instanceof Malformed ? notRun(Is.INVALID_ARGUMENT, `malformed request: ${error.message}`) : Status.from(error);
+            const status = error instanceof Malformed ? malformedRequest(error) : Status.from(error);
             if (isStream) link.refuse(id, status);
             else answer(status);
           }
         },
         cancel(id, operation) {
-          progress.get(keyOf(id, operation))?.(givenUp(true));
+          progress.get(keyOf(id, operation))?.(givenUp(1));
         },
         down(status) {
           for (const stop of progress.values()) stop(status);
@@ -122,6 +122,9 @@ interface Server extends Serving {
 /** Returns the key of a unary call. Ids are unique per operation, and independent of stream ids. */
 const keyOf = (id: number, operation: number): number => operation * 0x1_0000 + id;
 
+/** Returns the status of a call whose request cannot be decoded. */
+const malformedRequest = (error: unknown): Status => notRun(Is.INVALID_ARGUMENT, `malformed request: ${textOf(error)}`);
+
 /** Destination of the replies: a stream, or an object with part of its interface for a single reply. */
 type Replying = Pick<Stream<unknown>, "send" | "fail" | "finish" | "discard"> & Partial<Stream<unknown>>;
 
@@ -131,9 +134,13 @@ async function answering({ method, handler }: Served, isStream: boolean, request
   try {
     if (method.sends) request = replies.messages;
     else if (isStream) {
-      const first = await (replies as Stream).messages.next();
-      if (first.done) throw notRun(Is.INVALID_ARGUMENT, "no request");
-      request = first.value;
+      try {
+        const first = await (replies as Stream).messages.next();
+        if (first.done) malformed("no request");
+        request = first.value;
+      } catch (error) {
+        throw malformedRequest(error);
+      }
     }
     hasRun = true;
     const answer = handler(request, call);

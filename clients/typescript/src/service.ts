@@ -1,6 +1,6 @@
 /** Services and methods as declared by generated code, and the layouts that peers exchange in HELLO. */
 
-import { remaining, putByte, putText, putVarint, takeByte, takeText, takeVarint, type Cursor } from "./bytes.js";
+import { remaining, putByte, putHex, putText, putVarint, takeHex, takeText, takeVarint, type Cursor } from "./bytes.js";
 import type { Init, Type } from "./codec.js";
 import type { Metadata } from "./status.js";
 
@@ -86,13 +86,10 @@ export type Handlers<S> = S extends Service<infer M> ? { readonly [K in keyof M]
 /** A layout announced by a peer in HELLO. */
 export type PeerLayout = { readonly fingerprint: string; readonly operations: readonly number[] };
 
-/** Writes a fingerprint of 16 bytes. */
-const putFingerprint = (to: Cursor, hex: string): void => hex.match(/../g)?.forEach((byte) => putByte(to, parseInt(byte, 16)));
-
 /** Writes a service as an item of HELLO or the body of CALLS. */
 export function putService(to: Cursor, of: AnyService): void {
   putText(to, of.name);
-  putFingerprint(to, of.fingerprint);
+  putHex(to, of.fingerprint);
   let last = 0;
   for (const operation of of.operations) {
     putVarint(to, operation - last);
@@ -100,26 +97,19 @@ export function putService(to: Cursor, of: AnyService): void {
   }
 }
 
-/** Takes a fingerprint of 16 bytes. */
-export function takeFingerprint(from: Cursor): string {
-  let hex = "";
-  while (hex.length < 32) hex += takeByte(from).toString(16).padStart(2, "0");
-  return hex;
-}
-
 /** Writes the description of a layout, or the fingerprint alone if there is no description. */
 export function putLayout(to: Cursor, fingerprint: string, layout = ""): void {
   for (const byte of atob(layout)) putByte(to, byte.charCodeAt(0));
   if (layout) return;
   putByte(to, 0);
-  putFingerprint(to, fingerprint);
+  putHex(to, fingerprint);
 }
 
 /** Reads the name and the layout of a service from an item of HELLO. Throws if the item is malformed. */
 export function takeService(from: Cursor): [name: string, PeerLayout] {
   const name = takeText(from, takeVarint(from, 10));
   const operations: number[] = [];
-  const layout = { fingerprint: takeFingerprint(from), operations };
+  const layout = { fingerprint: takeHex(from), operations };
   for (let last = 0; remaining(from); ) operations.push((last += takeVarint(from, 10)));
   return [name, layout];
 }

@@ -36,6 +36,7 @@ export const enum Is {
   UNIMPLEMENTED = 12,
   INTERNAL = 13,
   UNAVAILABLE = 14,
+  DATA_LOSS = 15,
 }
 
 /**
@@ -105,16 +106,16 @@ export const mayHaveRun = (error: unknown): Status => {
 export const codeOf = (number: number): Code => (number > 0 && number <= 16 ? (number as Code) : Is.UNKNOWN);
 
 /**
- * Returns the status of a call that this client stops waiting for. `isSent` states whether the request may have reached
- * the server.
+ * Returns the status of a call that this client stops waiting for. `sent` is the number of times that the request may
+ * have reached the server.
  */
-export const ended = (code: Code, message: string, isSent: boolean): Status => new Status(code, isSent ? message : `not sent: ${message}`, { mayHaveRun: isSent });
+export const ended = (code: Code, message: string, sent: number): Status => new Status(code, sent ? message : `not sent: ${message}`, { mayHaveRun: !!sent });
 
 /** Returns the status of a call cancelled by its caller. */
-export const givenUp = (isSent: boolean): Status => ended(Is.CANCELLED, "the caller cancelled the call", isSent);
+export const givenUp = (sent: number): Status => ended(Is.CANCELLED, "the caller cancelled the call", sent);
 
 /**
  * Returns the status of a call whose deadline passed without a reply. `failure` is the reason if the request was not
  * sent.
  */
-export const late = (isSent: boolean, failure = ""): Status => ended(Is.DEADLINE_EXCEEDED, `deadline exceeded${failure}`, isSent);
+export const late = (sent: number, failure = ""): Status => ended(Is.DEADLINE_EXCEEDED, `deadline exceeded${failure}`, sent);

@@ -35,15 +35,18 @@ export interface Stream<A = never, B = unknown> {
   begin(link: Link, id: number, credit: number): void;
   /** Handles a packet: a message, credit or the end. */
   packet(operation: number, body: Uint8Array): void;
+  /** Resumes sending after the connection had too many unsent bytes. */
+  room(): void;
   /** Handles the items of HEADERS or TRAILERS. */
   items(ofTrailers: boolean, items: Cursor): void;
   /** Sends a message. Sends a failure and ends the direction instead if given a status. */
   send(message: Init<A> | Status): void;
   /**
    * Sends all messages of a source, and then the end. Takes each message from the source only when there is credit for
-   * it. An error of the source fails a call made by this end. In a call made by the peer, the error is rethrown.
+   * it and the connection is not full. An error of the source fails a call made by this end. In a call made by the
+   * peer, the error is rethrown. Calls `whenSent` after the end was sent, unless the stream is over.
    */
-  pump(source: Source<Init<A>>, hasRun?: boolean): Promise<void>;
+  pump(source: Source<Init<A>>, hasRun?: boolean, whenSent?: () => void): Promise<void>;
   /** Ends this end's direction. */
   finish(): void;
   /** Discards received and further messages. */
@@ -116,11 +119,10 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
     release();
   };
   const lost = (status: Status | true): void => {
-    isSending = isReceiving = false;
-    end(status);
-    release();
+    isSending = false;
+    ended(status);
   };
-  const stop = (status: Status | true, resetStatus = givenUp(true)): void => {
+  const stop = (status: Status | true, resetStatus = givenUp(1)): void => {
     if (!isOver()) link?.reset(id, resetStatus);
     clear();
     lost(status);
@@ -190,11 +192,11 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
       }
     },
     send,
-    async pump(source, hasRun) {
+    async pump(source, hasRun, whenSent) {
       try {
         const both = source as AsyncIterable<Init<A>> & Iterable<Init<A>> | undefined;
         const messages = both?.[Symbol.asyncIterator]?.() ?? both?.[Symbol.iterator]?.();
-        if (!messages) throw notRun(Is.INVALID_ARGUMENT, `messages of a stream are an iterable, not ${String(source)}`);
+        if (!messages) throw notRun(Is.INVALID_ARGUMENT, `messages are an iterable, not ${String(source)}`);
         stopSource = async () => {
           try {
             await messages.return?.();
@@ -204,16 +206,20 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
         };
         // Confirms the call to the peer now, because the source may not yield a message for some time.
         if (!ours) putItems(Extension.Headers, () => {});
-        for (;;) {
-          while (credit <= 0 && !isOver()) await new Promise<void>((resolve) => (wake = resolve));
+        for (let next: IteratorResult<Init<A>> | undefined; ; ) {
+          // Wait before taking a message and again before sending it, because other streams may send in between.
+          while ((credit <= 0 || link?.isFull) && !isOver()) await new Promise<void>((resolve) => (wake = resolve));
           if (isOver()) return;
-          const { done, value } = await messages.next();
-          if (isOver()) return;
-          if (done) break;
-          send(value);
+          if (!next) next = await messages.next();
+          else {
+            if (next.done) break;
+            send(next.value);
+            next = undefined;
+          }
         }
         stopSource = undefined;
         finish();
+        if (!isOver()) whenSent?.();
       } catch (error) {
         if (!ours) {
           stopSource?.();
@@ -223,6 +229,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
         stop(hasRun ? mayHaveRun(error) : Status.from(error));
       }
     },
+    room: () => wake(),
     finish,
     discard,
     fail,

@@ -3,7 +3,7 @@
  * one.
  */
 
-import { remaining, malformed, putByte, putRaw, putSized, putText, putVarint, reader, takeByte, takeRest, takeText, takeVarint, takeView, utf8, type Cursor } from "./bytes.js";
+import { remaining, malformed, putByte, putHex, putRaw, putSized, putText, putVarint, reader, takeByte, takeHex, takeRest, takeText, takeVarint, utf8, type Cursor } from "./bytes.js";
 import type { Channel } from "./channel.js";
 import { inbox } from "./inbox.js";
 import type { Link } from "./link.js";
@@ -114,8 +114,10 @@ const KNOWN = /* @__PURE__ */ new WeakMap<Channel, Topics>();
 export class Topics {
   private readonly requests = new Map<number, PendingRequest>();
   private last = 0;
-  /** First rejection of a published message since the last `sync`. */
+  /** First rejection of a published message since the last `sync`, or the loss of unconfirmed messages. */
   private refused: Status | undefined;
+  /** Connection on which the first message after the last `sync` request was published. */
+  private published: Link | undefined;
 
   constructor(private readonly channel: Channel) {
     const { requests } = this;
@@ -148,15 +150,19 @@ export class Topics {
 
   /** Publishes a message. Resolves when the message is queued, which is delayed while too many bytes are unsent. */
   async publish(topic: string, payload: string | Uint8Array): Promise<void> {
-    await this.channel.connected((link) => link.write(0, FIRST + Op.Message, (to) => {
-      putSized(to, utf8(topic));
-      putRaw(to, bytesOf(payload));
-    }));
+    await this.channel.connected((link) => {
+      link.write(0, FIRST + Op.Message, (to) => {
+        putSized(to, utf8(topic));
+        putRaw(to, bytesOf(payload));
+      });
+      this.published ??= link;
+    });
   }
 
   /**
    * Resolves when the broker has received all messages published before. Rejects if the broker has rejected any message
-   * since the last call.
+   * since the last call, or with the code `DATA_LOSS` if a connection was lost before the broker confirmed the messages
+   * published on it.
    */
   async sync(): Promise<void> {
     await (await this.request(Op.Sync)).return?.();
@@ -170,10 +176,11 @@ export class Topics {
    */
   private request(operation: Op, pattern?: string, group = "", from?: SubscribeOptions["from"]): Promise<Subscription> {
     const { channel, requests } = this;
-    do this.last = (this.last % 0xffff) + 1;
-    while (requests.has(this.last));
-    const key = this.last;
     return new Promise((resolve, reject) => {
+      if (requests.size >= 0xffff) throw notRun(Is.RESOURCE_EXHAUSTED, "too many requests");
+      do this.last = (this.last % 0xffff) + 1;
+      while (requests.has(this.last));
+      const key = this.last;
       let link: Link | undefined;
       let unread = 0;
       /** Number of messages lost before the next one. */
@@ -192,7 +199,7 @@ export class Topics {
       };
       // Messages for a group carry the id of the request, so they need no matching by topic.
       const tokens = group ? [] : (pattern?.split(".") ?? []);
-      const isOpen = tokens[tokens.length - 1] === ">";
+      const isOpen = tokens.at(-1) === ">";
       const matches = (topic: string): boolean => {
         const parts = topic.split(".");
         return (isOpen ? parts.length >= tokens.length : parts.length === tokens.length) && tokens.every((token, at) => token === ">" || token === "*" || token === parts[at]);
@@ -214,6 +221,8 @@ export class Topics {
       /** Whether the broker has confirmed the request on the current connection. */
       let isActive = false;
 
+      /** Returns whether the pattern is a single topic whose position was sent in the last request. */
+      const isKnownTopic = (): boolean => !pattern?.match(/[*>]/) && expected.size > 0;
       /** Sends the request on a connection. */
       const request = (as: Op): void => {
         link?.write(key, FIRST + as, (to) => {
@@ -222,7 +231,7 @@ export class Topics {
             putByte(to, opening);
             for (const [topic, position] of expected) {
               putText(to, topic);
-              for (let at = 0; at < 16; at += 2) putByte(to, parseInt(position.epoch.slice(at, at + 2), 16));
+              putHex(to, position.epoch);
               putVarint(to, position.offset);
             }
           } else putRaw(to, utf8(group));
@@ -245,6 +254,11 @@ export class Topics {
         channel.connected((next) => {
           if (!requests.has(key)) return;
           link = next;
+          if (operation === Op.Sync) {
+            // The reply confirms the messages of this connection. Those of an earlier one may be lost.
+            if ((this.published ?? next) !== next) this.refused = new Status(Is.DATA_LOSS, "the connection was lost");
+            this.published = undefined;
+          }
           try {
             request(follows ? Op.Follow : operation);
           } catch (error) {
@@ -263,7 +277,6 @@ export class Topics {
         if (isResumed && (isLossy || !(follows && isCovered))) reconnected = true;
         resolve(messages);
       };
-      const takeEpoch = (from: Cursor): string => Array.from(takeView(from, 8), (byte) => byte.toString(16).padStart(2, "0")).join("");
       /** Handles a packet that belongs to the history. Returns whether it was one. */
       const history = (id: number, operation: Op, from: Cursor): boolean => {
         if (operation === Op.Refused && id && !isActive && follows && from.bytes[from.at] === UNKNOWN_OPERATION) {
@@ -275,18 +288,17 @@ export class Topics {
         } else if (operation === Op.Follow && id && from.bytes[from.at] === 0) {
           takeByte(from);
           isCovered = takeByte(from) === 1;
-          const now = takeEpoch(from);
+          const now = takeHex(from, 16);
           topicsLeft = takeVarint(from, 10);
           const isOther = epoch !== "" && epoch !== now;
-          const isTopic = !pattern?.match(/[*>]/) && expected.size > 0;
           epoch = now;
           activate();
           isLossy = false;
-          reconnected ||= isTopic ? !topicsLeft : isOther;
+          reconnected ||= isKnownTopic() ? !topicsLeft : isOther;
         } else if (operation === Op.Position) {
           while (remaining(from)) {
             const topic = takeTopic(from);
-            const next = { epoch: takeEpoch(from), offset: takeVarint(from, 10) };
+            const next = { epoch: takeHex(from, 16), offset: takeVarint(from, 10) };
             if (!Number.isSafeInteger(next.offset)) malformed("an integer is beyond 2^53");
             if (!isActive || (!id && !matches(topic))) continue;
             let before = positions.get(topic);
@@ -298,7 +310,7 @@ export class Topics {
               if (before.epoch === next.epoch && before.offset <= next.offset) lagged += next.offset - before.offset;
               else reconnected = true;
             }
-            if (positions.size >= POSITIONS_MAX) {
+            if (positions.size >= POSITIONS_MAX && !positions.has(topic)) {
               positions.clear();
               isLossy = true;
             }
@@ -344,8 +356,11 @@ export class Topics {
           if (on !== link) return;
           if (pattern === undefined || (!isActive && !isResumed)) return fail(status);
           if (isActive) {
-            if (topicsLeft > 0) for (const [topic, next] of positions) expected.set(topic, next);
-            else if (isLossy) forget();
+            if (topicsLeft > 0 && !isLossy) {
+              // Messages of topics that the broker has not listed yet are lost unless their positions are known.
+              isLossy = !expectsAll && !isKnownTopic();
+              for (const [topic, next] of positions) expected.set(topic, next);
+            } else if (isLossy) forget();
             else {
               expected = positions;
               opening = STARTS.oldest;

@@ -33,7 +33,7 @@ export interface WebSocketLike {
 /** Returns a dialler that opens a WebSocket. */
 export function webSocket(url: string | URL, { protocols = [], WebSocket = globalThis.WebSocket }: WebSocketOptions = {}): Dial {
   return (events) => {
-    if (!WebSocket) throw new Error("no global WebSocket; set the option `WebSocket`, or connect by frisbee-rpc/node");
+    if (!WebSocket) throw new Error("no WebSocket; set the option `WebSocket` or use frisbee-rpc/node");
     const socket: WebSocketLike = new WebSocket(String(url), [SUBPROTOCOL, ...protocols]);
     socket.binaryType = "arraybuffer";
     let problem = "";

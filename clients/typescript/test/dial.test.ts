@@ -24,7 +24,7 @@ test("transport that cannot be made fails calls with its reason", async () => {
   Reflect.deleteProperty(globalThis, "WebSocket");
   const reconnectTimeout = 50;
   const cases: readonly [Channel, RegExp][] = [
-    [connect("ws://127.0.0.1:1/", { reconnectTimeout }), /no global WebSocket; .* frisbee-rpc\/node/],
+    [connect("ws://127.0.0.1:1/", { reconnectTimeout }), /no WebSocket; .* frisbee-rpc\/node/],
     [connect("foo://x", { reconnectTimeout, WebSocket: Socket }), /protocol/],
     [connectSocket({ port: 99_999 }, { reconnectTimeout }), /port/i],
     // The error includes every address of localhost.
@@ -91,8 +91,8 @@ test("deadline before a connection names the failure to connect", async () => {
 });
 
 /**
- * Regression test: the backoff after connections that lasted less than two seconds was longer than the reconnect timeout of
- * calls.
+ * Regression test: the backoff after connections that lasted less than two seconds was longer than the reconnect
+ * timeout of calls.
  */
 test("server that closes after each answer fails no call", async (context) => {
   // Selects the longest possible backoff.
@@ -178,6 +178,22 @@ test("closed socket is gone though it never connects", async () => {
   const address = { host: "nowhere", port: 1, lookup: () => {} };
   socket(address)({ open() {}, data() {}, close: () => closed.resolve() }).close();
   await closed.promise;
+});
+
+/** Regression test: a client connected to itself on the port of a stopped server, which could not listen again. */
+test("socket connected to itself is closed", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  const [opened, closed] = [deferred(), deferred()];
+  const address = { host: "127.0.0.1", port, localPort: port };
+  socket(address)({ open: () => opened.resolve(), data() {}, close: () => closed.resolve() });
+  const ended = await Promise.race([opened.promise.then(() => "open"), closed.promise.then(() => "closed")]);
+  assert.equal(ended, "closed");
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  server.close();
 });
 
 test("closed socket is gone though its peer reads nothing", async () => {

@@ -60,6 +60,24 @@ for (const [what, handlers, code] of [
     ));
 }
 
+for (const [what, body] of [
+  ["is cut off", [8]],
+  ["is an error", [6, 5, 10, 1, 0x61]],
+] as const) {
+  test(`the request of a stream that ${what} is an invalid argument`, () =>
+    connected(
+      async (_, receive, sent) => {
+        receive(frame(0x8000, 2, [9, feed.operation]));
+        receive(frame(0x8000, 2, body));
+        const trailers = (): Buffer | undefined => sent.find((packet) => packet.readUInt16BE(2) === 6 && packet.readUInt16BE(4) === 3)?.subarray(10);
+        await until("it is answered", () => trailers() !== undefined);
+        // The status has the code 3. Item 5 states that the call has not run.
+        assert.deepEqual([...trailers()!.subarray(0, 8)], [0x80, 0x80, 2, 3, 1, Code.INVALID_ARGUMENT, 5, 0]);
+      },
+      serve(Page, { ask: () => ({}), feed: () => [] } as unknown as Handlers<typeof Page>),
+    ));
+}
+
 test("streamed requests that cannot be written fail a call that may have run", () =>
   connected(async (channel) => {
     const client = new DeskClient(channel);
@@ -69,6 +87,15 @@ test("streamed requests that cannot be written fail a call that may have run", (
     // The handler is waiting for its request.
     const single = await failed(client.count({ from: odd.value }).next());
     assert.deepEqual([single.code, single.mayHaveRun], [Code.INVALID_ARGUMENT, false]);
+  }));
+
+test("more requests to a broker than there are ids fail", () =>
+  connected(async (channel) => {
+    const topics = new Topics(channel);
+    const requests = Array.from({ length: 0x1_0000 }, () => topics.sync());
+    assert.equal((await failed(requests.pop()!)).code, Code.RESOURCE_EXHAUSTED);
+    channel.close();
+    await Promise.allSettled(requests);
   }));
 
 test("request to a broker that cannot be written leaves nothing", () =>
@@ -167,6 +194,110 @@ test("timeout that is no number fails its call", () =>
     }
   }));
 
+/** Runs a function with a channel and the transports that it has opened, each with its packets and unsent bytes. */
+async function dialled(run: (channel: Channel, links: Opened[]) => Promise<void>, options: ChannelOptions = {}): Promise<void> {
+  const links: Opened[] = [];
+  const channel = new Channel((events) => {
+    const opened: Opened = { events, sent: [], unsent: 0 };
+    links.push(opened);
+    const send = (bytes: Uint8Array): void => {
+      opened.unsent += bytes.length;
+      for (let rest = Buffer.from(bytes); rest.length > 0; rest = rest.subarray(10 + rest.readUInt32BE(6))) opened.sent.push(rest.subarray(0, 10 + rest.readUInt32BE(6)));
+    };
+    return { send, close() {}, buffered: () => opened.unsent };
+  }, options);
+  try {
+    await run(channel, links);
+  } finally {
+    channel.close();
+    for (const { events } of links) events.close("the end of the test");
+  }
+}
+
+interface Opened {
+  readonly events: TransportEvents;
+  readonly sent: Buffer[];
+  unsent: number;
+}
+
+/** Completes the handshake of a connection. The server permits `streams` streams. */
+function greet({ events }: Opened, streams = 100): void {
+  events.open();
+  events.data(frame(0, 3, [...Buffer.from("fris\x01"), 2, 1, streams, 4, 3, 0x80, 0x80, 0x10]));
+}
+
+const sentWith = (sent: Buffer[], operation: number): number => sent.filter((packet) => packet.readUInt16BE(4) === operation).length;
+
+test("lost call of an idempotent method is retried once", () =>
+  dialled(async (channel, links) => {
+    const { operation } = Desk.methods.get;
+    const call = failed(new DeskClient(channel).get({}));
+    for (const attempt of [0, 1]) {
+      await until("it dials", () => links.length > attempt);
+      greet(links[attempt]!);
+      await until("it is sent", () => sentWith(links[attempt]!.sent, operation) === 1);
+      links[attempt]!.events.close("lost");
+    }
+    const status = await call;
+    assert.deepEqual([status.code, status.mayHaveRun], [Code.UNAVAILABLE, true]);
+    assert.match(status.message, /the connection was lost: lost/);
+    assert.equal(links.length, 2);
+  }));
+
+test("stream without a free slot fails after the default timeout", () =>
+  dialled(async (channel, links) => {
+    const client = new DeskClient(channel);
+    let isOpen = true;
+    const open = client.flood({});
+    const first = open.next().finally(() => (isOpen = false));
+    await until("it dials", () => links.length > 0);
+    greet(links[0]!, 1);
+    await until("it is open", () => sentWith(links[0]!.sent, 2) > 0);
+    const status = await failed(client.flood({}).next());
+    assert.deepEqual([status.code, status.mayHaveRun], [Code.DEADLINE_EXCEEDED, false]);
+    assert.ok(isOpen, "the stream that has a slot has no time limit");
+    await open.return?.();
+    await first;
+  }, { timeout: 100 }));
+
+test("request stream without reply fails after the default timeout", () =>
+  dialled(async (channel, links) => {
+    const client = new DeskClient(channel);
+    let send = (): void => {};
+    let isOpen = true;
+    const call = failed(client.total((async function* () {
+      await new Promise<void>((resolve) => (send = resolve));
+      yield { value: 1n };
+    })())).finally(() => (isOpen = false));
+    await until("it dials", () => links.length > 0);
+    greet(links[0]!, 1);
+    await until("it is open", () => sentWith(links[0]!.sent, 2) > 0);
+    // This stream gets no slot and times out. If the call already had a timeout, the call would fail first.
+    await failed(client.flood({}).next());
+    assert.ok(isOpen, "the call has no time limit until its last request");
+    send();
+    const status = await call;
+    assert.deepEqual([status.code, status.mayHaveRun], [Code.DEADLINE_EXCEEDED, true]);
+  }, { timeout: 100 }));
+
+test("large streamed requests wait for unsent bytes", () =>
+  dialled(async (channel, links) => {
+    const large = { data: new Uint8Array(4 << 20) };
+    const calls = Array.from({ length: 20 }, () => new DeskClient(channel).sink([large]).catch((status: Status) => status.message));
+    await until("it dials", () => links.length > 0);
+    const [link] = links as [Opened];
+    greet(link);
+    let most = 0;
+    await until("all are sent", () => {
+      most = Math.max(most, link.unsent);
+      if (link.unsent > 8 << 20) link.unsent = 0;
+      return link.sent.filter(({ length }) => length > large.data.length).length === 20;
+    });
+    assert.ok(most < 16 << 20, `${most} bytes were unsent`);
+    link.events.close("the end");
+    assert.match((await Promise.all(calls)).join(), /^(the connection was lost: the end,?){20}$/);
+  }));
+
 test("generator of a handler ends when its message cannot be sent", () => {
   let hasEnded = false;
   const handlers = {
@@ -195,10 +326,10 @@ test("invalid arguments are refused with their remedy", () =>
     const client = new DeskClient(channel);
     const from = { epoch: "zz", offset: -7 };
     for (const [call, text] of [
-      [client.total(5 as never), "messages of a stream are an iterable, not 5"],
-      [client.total(undefined as never), "messages of a stream are an iterable, not undefined"],
-      [client.add({}, { metadata: { A: "b" } }), "invalid metadata entry A: keys have a-z"],
-      [client.add({}, { metadata: { "a b": "c" } }), "invalid metadata entry a b: keys have a-z"],
+      [client.total(5 as never), "messages are an iterable, not 5"],
+      [client.total(undefined as never), "messages are an iterable, not undefined"],
+      [client.add({}, { metadata: { A: "b" } }), "invalid metadata A: keys have a-z"],
+      [client.add({}, { metadata: { "a b": "c" } }), "invalid metadata a b: keys have a-z"],
       [new Topics(channel).subscribe("a", { from }), "zz, -7 is not a position"],
     ] as const) {
       const status = await failed(call);

@@ -5,10 +5,10 @@ import { createServer, type Socket } from "node:net";
 import { once } from "node:events";
 import { test } from "node:test";
 import { Code, Topics } from "frisbee-rpc";
-import { connect } from "frisbee-rpc/node";
+import { connect, handOff } from "frisbee-rpc/node";
 import { frame } from "./frame.js";
 import { failed, until } from "./transports.js";
-import { DeskClient } from "./generated/desk.js";
+import { Desk, DeskClient } from "./generated/desk.js";
 
 const HELLO = frame(0, 3, [...Buffer.from("fris\x01"), 4, 3, 0x80, 0x80, 0x10]);
 
@@ -54,15 +54,17 @@ for (const [name, bytes, reason] of [
   ["a HELLO that is none", frame(0, 3, [1, 2, 3]), /broke the protocol/],
   ["a HELLO with an item that is cut off", frame(0, 3, [...Buffer.from("fris\x01"), 1, 200, 1]), /truncated/],
   ["a HELLO with an empty number", frame(0, 3, [...Buffer.from("fris\x01"), 3, 0]), /HELLO item 3: truncated/],
-  ["a HELLO with bytes after a number", frame(0, 3, [...Buffer.from("fris\x01"), 3, 2, 7, 7]), /HELLO item 3: malformed/],
-  ["a HELLO with a number above 64 bits", frame(0, 3, [...Buffer.from("fris\x01"), 4, 10, ...new Array<number>(9).fill(0x80), 2]), /HELLO item 4: malformed/],
+  ["a HELLO with bytes after a number", frame(0, 3, [...Buffer.from("fris\x01"), 3, 2, 7, 7]), /HELLO item 3: a number is too long/],
+  ["a HELLO with a number above 64 bits", frame(0, 3, [...Buffer.from("fris\x01"), 4, 10, ...new Array<number>(9).fill(0x80), 2]), /HELLO item 4: a number is too long/],
   ["a HELLO with an item twice", frame(0, 3, [...Buffer.from("fris\x01"), 2, 1, 7, 2, 1, 7]), /HELLO item 2: occurs twice/],
   ["a HELLO with a service that is cut off", frame(0, 3, [...Buffer.from("fris\x01"), 32, 3, 1, 0x61, 0]), /HELLO item 32: truncated/],
   ["a HELLO with an item that must be understood", frame(0, 3, [...Buffer.from("fris\x01"), 200, 0]), /HELLO item 200: must be understood/],
   ["a packet that must be understood", Buffer.concat([HELLO, frame(0x8000, 3)]), /packet type 32768 must be understood/],
   ["a PONG before HELLO, as Go answers", frame(0, 1), /compat peer/],
   ["a PING with a body", Buffer.concat([HELLO, frame(0, 0, [1])]), /with a body/],
-  ["an answer to no hand-off", Buffer.concat([HELLO, frame(0, 8, [1])]), /hand-off/],
+  ["a request for no layouts", Buffer.concat([HELLO, frame(1, 3)]), /ASK of 0 bytes/],
+  ["a request for too many layouts", Buffer.concat([HELLO, frame(1, 3, new Array<number>(65 * 16).fill(1))]), /ASK of 1040 bytes/],
+  ["an answer to no hand-off", Buffer.concat([HELLO, frame(0, 8, [1])]), /HAND_OFF/],
 ] as const) {
   test(`calls fail when the server sends ${name}`, () =>
     withServer(bytes, async (client) => {
@@ -172,6 +174,25 @@ test("losses are reported after a reconnect to a broker without history", () => 
   );
 });
 
+for (const from of ["now", "last", "oldest"] as const) test(`a loss during the list of topics from ${from} is reported`, () => {
+  let requests = 0;
+  return withServer(
+    HELLO,
+    async (client) => {
+      const messages = await new Topics(client.channel).subscribe("*", { from });
+      const received = [(await messages.next()).value, (await messages.next()).value];
+      assert.deepEqual(received.map((message) => message?.reconnected), [false, true]);
+    },
+    (socket, request) => {
+      if (operationOf(request) !== 0xff06) return;
+      const id = idOf(request);
+      const answer = Buffer.concat([frame(id, 0xff06, followed(2)), frame(id, 0xff07, position(7 + requests)), frame(id, 0xff02, [1, 0x61, 1])]);
+      if (++requests > 1) socket.write(answer);
+      else socket.end(answer);
+    },
+  );
+});
+
 for (const from of [undefined, "now"] as const) test(`a loss before a subscription with ${from} began is not its own`, () =>
   withServer(
     HELLO,
@@ -213,7 +234,7 @@ test("a subscription continues without positions that exceed the longest packet"
 test("a credit with bytes after its number ends the connection", () =>
   withServer(
     HELLO,
-    async (client) => assert.match((await failed(client.flood({}).next())).message, /broke the protocol: malformed number/),
+    async (client) => assert.match((await failed(client.flood({}).next())).message, /broke the protocol: a number is too long/),
     (socket, packet) => {
       if (operationOf(packet) === 2) socket.write(frame(idOf(packet), 5, [1, 0]));
     },
@@ -246,6 +267,46 @@ test("a call starts while a stream lacks a slot", () =>
       if (operationOf(request) >= 10) socket.write(frame(idOf(request), operationOf(request), [8, 0, 13, 6, 10, 1]));
     },
   ));
+
+test("messages are published in order while a call lacks a slot", () => {
+  const published: number[] = [];
+  let isCalled = false;
+  return withServer(
+    // The HELLO of the server permits one call.
+    frame(0, 3, [...Buffer.from("fris\x01"), 3, 1, 1, 4, 3, 0x80, 0x80, 0x10]),
+    async (client) => {
+      const topics = new Topics(client.channel);
+      // These calls and the first message wait for the connection. The server answers no call.
+      const calls = [client.add({}), client.add({})].map((call) => call.catch(() => {}));
+      const first = topics.publish("a", "1");
+      await until("a call is sent", () => isCalled);
+      await topics.publish("a", "2");
+      await topics.sync();
+      assert.deepEqual(published, [0x31, 0x32]);
+      await first;
+      client.channel.close();
+      await calls[1];
+    },
+    (socket, request) => {
+      isCalled ||= operationOf(request) === Desk.methods.add.operation;
+      if (operationOf(request) === 0xff02) published.push(request[12]!);
+      else if (operationOf(request) === 0xff03) socket.write(request);
+    },
+  );
+});
+
+for (const answer of [[], [4]]) test(`an answer [${answer.join()}] to a hand-off breaks the protocol`, async () => {
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.on("data", (data) => void (data.includes(Buffer.from([0, 15, 0, 0, 0, 8])) ? socket.write(frame(0, 8, answer)) : socket.write(HELLO)));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  const status = await failed(handOff({ port, host: "127.0.0.1" }, Desk, Desk.methods.blob, {}));
+  assert.deepEqual([status.code, status.mayHaveRun], [Code.UNAVAILABLE, true]);
+  assert.match(status.message, /broke the protocol/);
+  server.close();
+});
 
 test("packets that belong to nothing are skipped", () => {
   const noise = [frame(5, 4711, [1]), frame(1, 9, [1]), frame(3, 2, [8, 0]), frame(3, 5, [1]), frame(3, 7), frame(9, 0xff02, [1, 65]), frame(3, 6, [10]), frame(7, 10, [16, 2, 4, 0, 8, 0])];

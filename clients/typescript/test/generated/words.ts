@@ -15,8 +15,9 @@ export interface Words {
   all?: globalThis$ | undefined;
   module?: require$ | undefined;
   names: exports$;
+  scope?: with$ | undefined;
 }
-export const Words: $.Type<Words> = /* @__PURE__ */ $.message("words.Words", "names:e ofKey:m one:m read:m inferred:m all:m module:m", () => [exports$, keyof$, unique$, readonly$, infer$, globalThis$, require$]);
+export const Words: $.Type<Words> = /* @__PURE__ */ $.message("words.Words", "names:e ofKey:m one:m read:m inferred:m all:m module:m scope:m", () => [exports$, keyof$, unique$, readonly$, infer$, globalThis$, require$, with$]);
 
 export interface globalThis$ {
 }
@@ -41,3 +42,7 @@ export const require$: $.Type<require$> = /* @__PURE__ */ $.message("words.requi
 export interface unique$ {
 }
 export const unique$: $.Type<unique$> = /* @__PURE__ */ $.message("words.unique", "");
+
+export interface with$ {
+}
+export const with$: $.Type<with$> = /* @__PURE__ */ $.message("words.with", "");

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Code, mount, Topics, Status } from "frisbee-rpc";
-import { failed, type TestTransport } from "../transports.js";
+import { failed, until, type TestTransport } from "../transports.js";
 
 /** Defines the test for a transport. */
 export function topics({ name: transport, connect, start }: TestTransport): void {
@@ -101,6 +101,26 @@ export function topics({ name: transport, connect, start }: TestTransport): void
       // Publishes repeatedly, because the subscription may be restored later than the publisher's connection.
       while (!isThere) await topics.publish(topic, "2").then(() => topics.sync()).catch(() => {});
       assert.equal((await next)?.value?.reconnected, true, topic);
+    }
+    channel.close();
+    await server.stop();
+  });
+
+  /** Regression test: `sync` succeeded on the next connection, although earlier messages may have been lost. */
+  test(`${transport}: sync reports unconfirmed messages of a lost connection`, async () => {
+    let server = await start();
+    const channel = connect(server);
+    const topics = new Topics(channel);
+    await topics.publish("plain", "confirmed");
+    await topics.sync();
+    for (const isUnconfirmed of [false, true]) {
+      if (isUnconfirmed) await topics.publish("plain", "unconfirmed");
+      const link = await channel.connected();
+      await server.stop();
+      server = await start(server.address);
+      await until("the connection is lost", () => !link.isUp);
+      if (isUnconfirmed) assert.equal((await failed(topics.sync())).code, Code.DATA_LOSS);
+      await topics.sync();
     }
     channel.close();
     await server.stop();
