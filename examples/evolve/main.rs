@@ -159,8 +159,10 @@ impl Process {
 /// Runs a client in another language until the restart is over. Its arguments are the addresses of the servers. It
 /// prints a line after each round, and ends with its standard input.
 async fn run(program: PathBuf, addresses: Vec<String>, rounds: watch::Sender<u64>) -> Result<(), Status> {
-    let mut command = Command::new(program);
-    let mut child = command.args(addresses).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
+    let mut command = Command::new(&program);
+    command.args(addresses).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+    let started = command.spawn();
+    let mut child = started.map_err(|error| Status::not_found(format!("running {}: {error}", program.display())))?;
     let mut lines = child.stdout.take().map(|output| BufReader::new(output).lines());
     while let Some(lines) = &mut lines
         && lines.next_line().await?.is_some()

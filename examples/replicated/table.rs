@@ -22,7 +22,7 @@ const CAUSES: [&str; 6] = [
     "has two leaders",
     "one client has the lease",
     "operations end in time",
-    "no write waits whose caller has gone",
+    "no write waits for a disconnected caller",
 ];
 
 /// Returns the number of seeds needed to detect a defect, and the violated invariant.
