@@ -98,8 +98,9 @@ fn call_from_timerless_runtime_ends_at_deadline() {
     assert_eq!(failed.code(), Code::DeadlineExceeded);
 }
 
-/// tokio does not state which runtime polls a task. A task that has called within [`Handle::enter`](tokio::runtime::Handle)
-/// therefore counts as a task of the entered runtime, in which tokio would also create its timers. Other tasks do not.
+/// tokio does not state which runtime polls a task. A task that has called within
+/// [`Handle::enter`](tokio::runtime::Handle) therefore counts as a task of the entered runtime, in which tokio would
+/// also create its timers. Other tasks do not.
 #[test]
 fn entered_runtime_affects_deadlines_of_its_task_alone() {
     let [own, other] =

@@ -20,7 +20,7 @@ use polyglot::layout::{Description, Field, Fingerprint, Method, Shape, Type, Typ
 use shop::{Reply, Shop, new_order, new_receipt, old_order, old_receipt, receipt_of_new, serve_new, serve_old};
 use std::net::SocketAddr;
 use std::time::Duration;
-use tokio::io::DuplexStream;
+use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::sync::mpsc;
 
 #[tokio::test]
@@ -398,24 +398,78 @@ fn large_description(first: u32) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn descriptions_beyond_memory_limit_are_refused() {
+async fn descriptions_beyond_memory_close_connection() {
     const MEMORY: usize = 4 << 20;
     let builder = Server::builder().memory_max(MEMORY).add_service(new::ShopServer::new(Shop));
     let acceptor = builder.build().unwrap();
     let stats = acceptor.stats();
     let mut raw = hostile_to(acceptor, &[]).await;
-    let (mut refusals, mut held) = (0, 0);
+    let (mut accepted, mut held) = (0, 0);
     for at in 0..40_u8 {
         let large = large_description(1000 + u32::from(at));
         let fingerprint = Fingerprint::of(&large).bytes();
-        raw.write(&packet(3, 3, &[&b"\x09shop.Shop"[..], &fingerprint, &[60 + at]].concat())).await;
-        raw.write(&packet(2, 3, &large)).await;
-        raw.write(&packet(u16::from(at) + 1, u16::from(at) + 60, &[0])).await;
-        let replied = reply(&mut raw).await.expect("the connection should stay open");
-        refusals += usize::from(replied.body.windows(12).any(|text| text == b"memory limit"));
+        let announcement = packet(3, 3, &[&b"\x09shop.Shop"[..], &fingerprint, &[60 + at]].concat());
+        let call = packet(u16::from(at) + 1, u16::from(at) + 60, &[0]);
+        drop(raw.socket.write_all(&[announcement, packet(2, 3, &large), call].concat()).await);
+        match reply(&mut raw).await {
+            Some(replied) if !replied.body.windows(9).any(|text| text == b"no memory") => accepted += 1,
+            _ => break,
+        }
         held = held.max(stats.memory_held());
     }
-    assert!((20..40).contains(&refusals) && held > MEMORY / 8 && held <= MEMORY, "{refusals} {held}");
+    assert!((1..20).contains(&accepted) && held > MEMORY / 8 && held <= MEMORY, "{accepted} {held}");
+    until("no memory is held", || stats.memory_held() == 0).await;
+}
+
+/// Regression test: each CALLS packet charged memory, even if the server knew its service. A client could thus take the
+/// memory of all others.
+#[tokio::test]
+async fn repeated_announcements_take_no_memory() {
+    let acceptor = Server::builder().add_service(new::ShopServer::new(Shop)).build().unwrap();
+    let stats = acceptor.stats();
+    let unknown = description("Again");
+    let mut raw = hostile_to(acceptor, &[item("shop.Shop", &unknown)]).await;
+    raw.write(&packet(2, 3, &unknown)).await;
+    let announcement = packet(3, 3, &item("shop.Shop", &unknown));
+    raw.write(&[announcement.repeat(1000), packet(1, 40, &[0])].concat()).await;
+    assert!(reply(&mut raw).await.is_some(), "the connection should stay open");
+    assert!(stats.memory_held() < 64 << 10, "server holds {} bytes", stats.memory_held());
+}
+
+/// Regression test: announced services were recorded regardless of the memory limit, so that a client could exceed it
+/// and leave nothing to others.
+#[tokio::test]
+async fn announcements_beyond_memory_limit_close_connection() {
+    const MEMORY: usize = 4 << 20;
+    let builder = Server::builder().memory_max(MEMORY).add_service(new::ShopServer::new(Shop));
+    let acceptor = builder.build().unwrap();
+    let stats = acceptor.stats();
+    let mut raw = hostile_to(acceptor, &[]).await;
+    let (mut accepted, mut held) = (0, 0);
+    for number in 0..200_u8 {
+        let layout = [&b"\x09shop.Shop"[..], &[number; 16], &[10], &[1; 30_000]].concat();
+        // A call of another operation shows that the server has recorded the service.
+        let call = packet(number.into(), 60_000, &[0]);
+        drop(raw.socket.write_all(&[packet(3, 3, &layout), call].concat()).await);
+        if reply(&mut raw).await.is_none() {
+            break;
+        }
+        accepted += 1;
+        held = held.max(stats.memory_held());
+    }
+    assert!((10..100).contains(&accepted) && held > MEMORY / 2 && held <= MEMORY, "{accepted} {held}");
+    until("no memory is held", || stats.memory_held() == 0).await;
+}
+
+/// Regression test: calls of a service beyond the maximum were decoded with the local layout.
+#[tokio::test]
+async fn services_beyond_maximum_close_connection() {
+    let mut raw = hostile(&[]).await;
+    for number in 0..=1024_u16 {
+        let fingerprint = [&[7; 14][..], &number.to_be_bytes()].concat();
+        raw.write(&packet(3, 3, &[&b"\x06absent"[..], &fingerprint, &[60]].concat())).await;
+    }
+    assert!(reply(&mut raw).await.is_none(), "the connection should be closed");
 }
 
 #[tokio::test]

@@ -1,12 +1,14 @@
 //! Tests of compressed messages: which peers compress which messages, and the resulting bytes.
 
+use frisbee::rpc::ConnectionExt;
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Range, Text};
 use frisbee_tests::packed::{EXAMPLE, hello, parts};
 use frisbee_tests::raw::{Raw, encoded, error_text, packet};
 use frisbee_tests::serve;
 use frisbee_tests::service::Service;
-use frpc::{Channel, Error, Request, Response, ResponseStream, Server, ServerBuilder, Status};
+use frpc::{Channel, Connection, Error, Request, Response, ResponseStream, Server, ServerBuilder, Status};
 use samples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
+use std::time::Duration;
 use tokio::net::TcpListener;
 
 const ECHO: u16 = 17;
@@ -211,4 +213,50 @@ async fn retry_to_nonpacking_peer_is_unpacked() {
 async fn packing_unknown_method_is_rejected() {
     let error = server().compress(["interop.Interop/Echo"]).bind("127.0.0.1:0").await.expect_err("bind should fail");
     assert!(matches!(&error, Error::UnknownMethod(name) if name == "interop.Interop/Echo"), "{error}");
+}
+
+/// Sends compressed requests to a server that is short of memory, and returns how long the server paused reading. The
+/// requests state that they have `length` bytes, or their true length if that is more. Each reply must contain
+/// `refusal`.
+async fn pause_after_packed_requests(length: u64, refusal: &str) -> Duration {
+    const MIB: usize = 1 << 20;
+    // A single caller may hold three quarters of the memory. Leave it half a MiB.
+    let hold = |connection: &Connection| {
+        connection.attachments().insert(connection.charge(12 * MIB - MIB / 2));
+    };
+    let acceptor = server().accept_compressed().memory_max(16 * MIB).on_connect(hold).build().unwrap();
+    let (here, there) = frpc::memory();
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    let mut peer = Raw::over(here);
+    let message = encoded(&payload(MIB));
+    let frame = zstd::bulk::compress(&message, 1).expect("message should be compressible");
+    let request = packet(5, ECHO, &frisbee_tests::packed::body(length.max(message.len() as u64), &frame));
+    assert!((MIB / 8..MIB / 2).contains(&request.len()), "{} bytes", request.len());
+    peer.write(&hello(true)).await;
+    let started = tokio::time::Instant::now();
+    for _ in 0..3 {
+        peer.write(&request).await;
+        let mut reply = peer.next().await.expect("connection should stay open");
+        while reply.operation.number() != ECHO {
+            reply = peer.next().await.expect("connection should stay open");
+        }
+        let text = String::from_utf8_lossy(&reply.body);
+        assert!(text.contains(refusal), "{text}");
+    }
+    started.elapsed()
+}
+
+/// Regression test: packed requests counted as useless packets if the server was short of memory. A client that sent
+/// many of them was throttled for up to two seconds, and was finally disconnected.
+#[tokio::test(start_paused = true)]
+async fn packed_request_without_memory_is_not_abuse() {
+    let pause = pause_after_packed_requests(0, "memory limit").await;
+    assert_eq!(pause.as_millis(), 0, "server should not pause reading");
+}
+
+/// Regression test: while memory was short, requests that exceed a fixed limit did not count as useless packets.
+#[tokio::test(start_paused = true)]
+async fn oversized_packed_request_without_memory_is_abuse() {
+    let pause = pause_after_packed_requests(6 << 20, "exceeds the limit").await;
+    assert!(pause > Duration::ZERO, "server should pause reading");
 }

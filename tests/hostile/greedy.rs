@@ -139,8 +139,8 @@ async fn besiege(kind: Attack) {
             _ => stats.memory_held() > MEMORY / 4,
         })
         .await;
-        // Use the timeouts of the server. The default idle timeout of 10 s could close the connection on a slow machine,
-        // and a channel over a given transport cannot reconnect.
+        // Use the timeouts of the server. The default idle timeout of 10 s could close the connection on a slow
+        // machine, and a channel over a given transport cannot reconnect.
         let witness = Channel::builder().config(config.clone()).connect_io(connect_from(200, address).await).await;
         let witness = InteropClient::new(witness.expect("witness should be accepted"));
         for number in 0..300 {

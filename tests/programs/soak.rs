@@ -5,7 +5,7 @@
 //! cargo run --release -p frisbee-tests --bin soak -- --server 127.0.0.1:8000
 //! ```
 //!
-//! The second command sends the load to a running server, which must be `child serve`, possibly of another version.
+//! The second command loads a server that is already running: `child serve`, of this version or of another.
 //!
 //! The load consists of calls of all kinds, cancelled calls, short-lived clients, and peers that violate the protocol.
 //! Memory, descriptors and tasks are recorded every second. At the end, a regression line is computed for each of them,

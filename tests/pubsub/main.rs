@@ -533,6 +533,9 @@ async fn client_reconnects_and_subscriptions_resume_with_notice() {
     for subscription in [&mut all, &mut job] {
         assert!(matches!(next(subscription).await, Err(RecvError::Reconnected)));
     }
+    // The first message has arrived, but the broker has not confirmed it.
+    let unconfirmed = client.sync().await.unwrap_err();
+    assert!(matches!(unconfirmed, PubSubError::Unconfirmed), "{unconfirmed}");
     client.sync().await.unwrap();
     publisher.publish("3").await.unwrap();
     client.publish("a.c", "4").await.unwrap();

@@ -135,3 +135,64 @@ fn drawings_above_enums_name_existing_states() {
     assert!(drawings >= 2, "only {drawings} drawings were found");
     assert!(wrong.is_empty(), "states that do not exist:\n{}", wrong.join("\n"));
 }
+
+/// Options of `cargo test` and of its programs that have a value, except `--skip`.
+const WITH_VALUE: [&str; 9] =
+    ["-p", "--test", "--features", "--target", "--manifest-path", "--bin", "--message-format", "--test-threads", "-Z"];
+
+/// Returns the filters of the `cargo test` commands in a text: names of tests that are run or skipped.
+fn test_filters(text: &str) -> Vec<String> {
+    let text = text.replace("\\\n", " ");
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
+    let commands = lines.flat_map(|line| line.split("cargo ").skip(1)).filter_map(|command| {
+        let (before, arguments) = command.split_once("test ")?;
+        (before.is_empty() || before.starts_with('+')).then_some(arguments)
+    });
+    let mut filters = Vec::new();
+    for command in commands {
+        let command = command.split(['`', '#', '|', '&', '>', ',']).next().unwrap_or_default();
+        let mut words = command.split_whitespace();
+        while let Some(word) = words.next() {
+            if WITH_VALUE.contains(&word) {
+                words.next();
+            } else if word.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ':') {
+                filters.push(word.to_owned());
+            }
+        }
+    }
+    filters
+}
+
+/// Checks that each filter matches some test of the workspace, not necessarily of the package that the command names.
+/// Regression test: `.ci/full` ran no test of the replicated store, because its filter was the former name of a test,
+/// and a filter that matches nothing is not an error.
+#[test]
+fn filters_of_test_commands_match_tests() {
+    let mut names = BTreeSet::new();
+    for (path, file) in all_sources() {
+        let source = fs::read_to_string(file).expect("source should be readable");
+        let words = source.split(|c: char| !c.is_alphanumeric() && c != '_').collect::<Vec<_>>();
+        let defined = words.windows(2).filter(|pair| ["fn", "mod"].contains(&pair[0]));
+        names.extend(defined.map(|pair| pair[1].to_owned()));
+        names.extend(path.split('/').map(str::to_owned));
+    }
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    let examples = ["examples/exchange", "examples/protocols", "examples/replicated"];
+    for folder in [".", ".ci", ".ci/jobs", "clients/c", "docs", "docs/performance"].into_iter().chain(examples) {
+        for entry in fs::read_dir(root().join(folder)).expect("folder should be readable") {
+            let path = entry.expect("file should be listed").path();
+            let is_text = path.extension().is_none_or(|extension| extension == "md");
+            let Some(text) = fs::read_to_string(&path).ok().filter(|_| is_text) else { continue };
+            for filter in test_filters(&text) {
+                count += 1;
+                let is_known = |part: &str| names.iter().any(|name| name.contains(part));
+                if !filter.split("::").all(is_known) {
+                    wrong.push(format!("{}: {filter}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(count > 50, "only {count} filters were found");
+    assert!(wrong.is_empty(), "filters that match no test:\n{}", wrong.join("\n"));
+}

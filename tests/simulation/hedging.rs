@@ -30,6 +30,8 @@ struct All {
     runs: AtomicU64,
     at_work: AtomicU64,
     refuse: AtomicBool,
+    /// Whether a call is rejected without running while another one is at work.
+    reject_concurrent: AtomicBool,
     /// One in this many calls takes much longer. 0 means never.
     slow_in: AtomicU64,
     /// Whether all other calls complete immediately, so that their servers report no load.
@@ -94,6 +96,9 @@ impl Service {
         if self.all.refuse.load(Ordering::SeqCst) {
             sleep(QUICK).await;
             return Err(Status::unavailable("not now"));
+        }
+        if self.all.reject_concurrent.load(Ordering::SeqCst) && self.all.at_work.load(Ordering::SeqCst) > 0 {
+            return Err(Status::resource_exhausted("no capacity").rejected());
         }
         self.all.at_work.fetch_add(1, Ordering::SeqCst);
         let _at_work = AtWork(&self.all.at_work);
@@ -241,6 +246,22 @@ async fn slow_call_hedges_to_other_server(world: World) {
         all.slow_in.store(if call >= 100 { 100 } else { 0 }, Ordering::SeqCst);
         client.get(Time::default()).await.unwrap_or_else(|status| panic!("call {call}: {status}"));
     }
+}
+
+/// Regression test: a call failed if the second server rejected it, although the first server was about to reply.
+#[sim_test(seeds = 5)]
+async fn rejected_hedge_waits_for_first_attempt(world: World) {
+    let (client, all, _) = client(&world, 2, false, Channel::builder().hedge_after(10 * QUICK)).await;
+    for _ in 0..100 {
+        client.get(Time::default()).await.expect("call should succeed");
+    }
+    all.slow_in.store(1, Ordering::SeqCst);
+    all.reject_concurrent.store(true, Ordering::SeqCst);
+    let before = all.runs.load(Ordering::SeqCst);
+    let mut request = Request::new(Time::default());
+    request.set_timeout(4 * TIMEOUT);
+    client.get(request).await.expect("first server should complete the call");
+    assert_eq!(all.runs.load(Ordering::SeqCst), before + 2, "call should be hedged once");
 }
 
 /// Regression: each slow call used up a hedge without getting one, if rejected calls had used up the retries.

@@ -85,7 +85,8 @@ pub(crate) const EXCEPTIONS: &[Exception] = &[
         here: Here::Refused(DecodeReason::NestedError),
         why: "a field has no place for an error; Go hides it, shows an empty message and sends the error on",
     },
-    // The body is an error instead of a message. Go's decoder stores the error in an unexported field and returns success.
+    // The body is an error instead of a message. Go's decoder stores the error in an unexported field and returns
+    // success.
     Exception {
         part: Part::Decodings,
         name: "root error",

@@ -216,8 +216,8 @@ fn at_the_server<const LENGTH: usize>(server: ServerBuilder, expected: [u8; LENG
     caller.join().expect("thread should not panic")
 }
 
-/// Calls a peer that writes prepared replies to a plain socket, so that only the client allocates. Returns the number of
-/// allocations.
+/// Calls a peer that writes prepared replies to a plain socket, so that only the client allocates. Returns the number
+/// of allocations.
 fn at_the_client() -> u64 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
     let address = listener.local_addr().expect("socket should have a local address").to_string();

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 /// Number of connections. Both ends are in this process, and together stay below the usual limit of 1024 open files.
 const CONNECTIONS: usize = 400;
 
-/// Maximum number of bytes in allocated blocks that the server may keep for an idle WebSocket connection, so that 10 000
-/// connections take 100 MB. Measured values are 9.5 KiB with JSON-RPC, and 8.8 KiB with native frames.
+/// Maximum number of bytes in allocated blocks that the server may keep for an idle WebSocket connection, so that 10
+/// 000 connections take 100 MB. Measured values are 9.5 KiB with JSON-RPC, and 8.8 KiB with native frames.
 const KEPT_MAX: usize = 10 * 1024;
 
 /// Time in which connections must release the memory of a call.
@@ -68,8 +68,8 @@ fn idle_web_socket_memory_is_bounded() {
     assert!(remaining.iter().all(|each| *each <= KEPT_MAX), "connections take {remaining:?} bytes each");
 }
 
-/// Returns how many bytes the server keeps for an idle connection, and how many it charges. Waits until it keeps at most
-/// `most`.
+/// Returns how many bytes the server keeps for an idle connection, and how many it charges. Waits until it keeps at
+/// most `most`.
 fn kept_and_charged(address: SocketAddr, stats: &Stats, open: Open, most: usize) -> (usize, usize) {
     // With the first connection, the server allocates memory that does not depend on the number of connections.
     let first = open(address);

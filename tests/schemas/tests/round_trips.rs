@@ -207,8 +207,8 @@ fn wrapper_bodies_encode_as_declared_messages() {
         assert_eq!(encoded(value, Form::Flat), encoded(message, Form::Flat));
     }
     check(&(), &compiled::Empty {});
-    check(&"word".to_owned(), &compiled::StringValue { value: "word".to_owned() });
-    check(&vec![1_u8, 2], &compiled::BytesValue { value: vec![1, 2] });
+    check(&"word".to_owned(), &compiled::StringValue { value: "word".into() });
+    check(&vec![1_u8, 2], &compiled::BytesValue { value: vec![1, 2].into() });
     check(&true, &compiled::BoolValue { value: true });
     check(&-1_i32, &compiled::Int32Value { value: -1 });
     check(&-1_i64, &compiled::Int64Value { value: -1 });

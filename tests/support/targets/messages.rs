@@ -5,7 +5,7 @@ use crate::interop::{Lists, Maps, Mixed, Nested, Payload, Scalars};
 use crate::vec::{MStringMessage, RBool, RMessage, VAlias, VDeep, VMessage, VSparse};
 use crate::vecopt::VOptional;
 use bytes::Bytes;
-use polyglot::{DecodeError, Decoder, Encoder, Form, Kind, Message, Root, decode_root, encode_root};
+use polyglot::{DecodeError, Decoder, EncodeReason, Encoder, Form, Kind, Message, Root, decode_root, encode_root};
 
 /// Decodes values of any kind. Checks that a failed read does not move the decoder.
 pub fn values(data: &[u8]) {
@@ -97,7 +97,7 @@ fn round<M: Message>(body: &[u8], form: Form) {
     let Ok(Root::Message(mut message)) = decode_root::<M>(&mut Decoder::new(body)) else { return };
     let whole = matches!(message.decode_root_over(&mut Decoder::new(body)), Ok(Root::Message(())));
     assert!(whole, "{} is not read over itself", M::NAME);
-    let written = written(&message, form);
+    let Some(written) = written(&message, form) else { return };
     let shared = Bytes::from(written.clone());
     let again = match decode_root::<M>(&mut Decoder::shared(&shared)) {
         Ok(Root::Message(again)) => again,
@@ -105,11 +105,16 @@ fn round<M: Message>(body: &[u8], form: Form) {
         Err(error) => panic!("the encoding of {} is not decoded: {error}", M::NAME),
     };
     // The order of maps and NaNs may make the encodings different, but not their lengths.
-    assert_eq!(self::written(&again, form).len(), written.len(), "{} is written otherwise", M::NAME);
+    let length = self::written(&again, form).map(|again| again.len());
+    assert_eq!(length, Some(written.len()), "{} is written otherwise", M::NAME);
 }
 
-fn written<M: Message>(message: &M, form: Form) -> Vec<u8> {
+/// Encodes a message. Returns `None` if it contains an enum value that the flat form cannot represent.
+fn written<M: Message>(message: &M, form: Form) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
-    encode_root(message, &mut Encoder::new(&mut bytes).with_form(form)).expect("message should be encodable");
-    bytes
+    match encode_root(message, &mut Encoder::new(&mut bytes).with_form(form)) {
+        Ok(()) => Some(bytes),
+        Err(error) if form == Form::Flat && matches!(error.reason(), EncodeReason::UnknownNumber { .. }) => None,
+        Err(error) => panic!("{} is not encoded: {error}", M::NAME),
+    }
 }
