@@ -9,24 +9,26 @@
 //! cached process-wide. The state is attached to the connection, because pending replies and outgoing calls look up
 //! their translation only when they are sent.
 
-use crate::observe::TraceContext;
+mod held;
+mod peer_service;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use held::HeldCall;
+
 use crate::schema::layout::Layout;
-use crate::service::streams::refuse;
-use crate::wire::body;
-use crate::wire::envelope::Envelope;
+use crate::service::layouts::peer_service::{LayoutState, PeerService, late, shortened};
 use crate::wire::layouts::{PeerLayout, put_ask};
-use crate::wire::translation::{Caller, FoundMethod, ServicePlans, Translation};
+use crate::wire::translation::{Caller, FoundMethod, Translation};
 use crate::{Status, clock};
-use bytes::Bytes;
 use frisbee::rpc::ConnectionExt;
-use frisbee::{Connection, HandOffRequest, MemoryCharge, Operation, Outbox, PacketId, Stream};
+use frisbee::{Connection, MemoryCharge, Operation, Outbox, PacketId};
 use parking_lot::Mutex;
-use polyglot::Form;
 use polyglot::layout::Fingerprint;
 use std::collections::{BTreeMap, HashMap};
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::Notify;
 
 /// Maximum time that calls are held until the peer has described its wire layout. The peer does so within one round
@@ -37,15 +39,9 @@ pub(crate) const HELD_TIME: Duration = Duration::from_secs(5);
 /// the calls that a peer sends within one round trip.
 const HELD_MAX: usize = 256 * 1024;
 
-/// Memory of a held call in bytes, in addition to its length.
-const HELD_COST: usize = 256;
-
 /// Maximum number of recorded operation numbers that are not served here. Calls of these are rejected with a status
 /// that names the service, and calls of others as unknown.
 const ABSENT_MAX: usize = 1024;
-
-/// Maximum number of characters of a service name in a status message.
-const NAME_SHOWN_MAX: usize = 256;
 
 /// Memory in bytes that the announcements of a peer may take even if its share of the memory is used up. A few dozen
 /// services fit, so that clients whose layouts are known can still connect while the server is short of memory.
@@ -101,30 +97,6 @@ const CLAIM_COST: usize = 2 * size_of::<(u16, Claim)>() + 4;
 /// it.
 const SERVICES_MAX: usize = 1024;
 
-/// A service that the peer calls or offers in a wire layout that differs from the local one.
-#[derive(Debug)]
-struct PeerService {
-    theirs: PeerLayout,
-    caller: Caller,
-    layout: LayoutState,
-}
-
-/// Progress of obtaining the peer's wire layout of a service.
-#[derive(Debug)]
-enum LayoutState {
-    /// The local peer does not offer the service.
-    Absent,
-    /// The message layouts are equal and only the operation numbers differ.
-    Renumbered(&'static Layout),
-    /// The peer was asked at this time to describe its layout. Calls are held until the description arrives.
-    Asked(&'static Layout, Instant),
-    /// The peer did not describe its layout before the timeout, so calls are rejected.
-    Late(&'static Layout),
-    Known(&'static Layout, Arc<ServicePlans>),
-    /// The description is invalid or its layout cannot be translated.
-    Failed(&'static Layout, Box<str>),
-}
-
 /// Result of finding the local method for an operation number of the peer.
 pub(crate) enum PeerMethod {
     Served {
@@ -134,48 +106,6 @@ pub(crate) enum PeerMethod {
     /// The call must be held until the peer has described the layout.
     Held,
     Refused(Status),
-}
-
-/// A call that is held until the peer has described the wire layout of its service.
-#[derive(Debug)]
-pub(crate) enum HeldCall {
-    Unary(PacketId, Operation, Envelope, Option<TraceContext>),
-    Stream(u16, Bytes, Stream),
-    HandOff(HandOffRequest),
-}
-
-impl HeldCall {
-    fn operation(&self) -> u16 {
-        match self {
-            Self::Unary(_, operation, ..) => operation.number(),
-            Self::Stream(operation, ..) => *operation,
-            Self::HandOff(request) => request.operation().number(),
-        }
-    }
-
-    fn cost(&self) -> usize {
-        HELD_COST
-            + match self {
-                Self::Unary(_, _, envelope, _) => envelope.length,
-                Self::Stream(_, first, _) => first.len(),
-                Self::HandOff(request) => request.request().len(),
-            }
-    }
-
-    /// Rejects the held call with `status`, and reports that the call has not run.
-    fn refuse(self, connection: &Connection, status: &Status) {
-        match self {
-            Self::Unary(id, operation, ..) => {
-                // Ignore the error, because a closed connection has no caller that awaits the reply.
-                let _ = connection.send_now(|outbox| body::put_refusal(outbox, id, operation, status, Form::Extended));
-            }
-            Self::Stream(_, _, stream) => refuse(&stream, status),
-            Self::HandOff(request) => {
-                let operation = request.operation();
-                request.refuse(crate::service::hand_off::failure(status, operation, true));
-            }
-        }
-    }
 }
 
 impl PeerLayouts {
@@ -432,7 +362,7 @@ impl PeerLayouts {
             let caller = service.caller;
             let plans = created.entry((own.fingerprint, caller)).or_insert_with(|| match refused {
                 Some(_) => Err("the peer has no description of it".to_owned()),
-                None => charged_plans(own, body, caller, connection, &mut charges),
+                None => peer_service::charged_plans(own, body, caller, connection, &mut charges),
             });
             service.layout = match plans {
                 Ok(plans) => LayoutState::Known(own, plans.clone()),
@@ -509,204 +439,5 @@ impl State {
         self.held = held;
         self.held_bytes = self.held.iter().map(|(call, _)| call.cost()).sum();
         released
-    }
-}
-
-impl LayoutState {
-    fn new(own: &'static Layout, theirs: &PeerLayout, caller: Caller) -> Self {
-        if own.fingerprint == theirs.fingerprint {
-            return Self::Renumbered(own);
-        }
-        match ServicePlans::cached(own, theirs.fingerprint, caller) {
-            Some(plans) => Self::Known(own, plans),
-            None => Self::Asked(own, clock::now()),
-        }
-    }
-}
-
-impl PeerService {
-    /// Creates a service of a compat peer. Its layout is known from the configuration.
-    fn compat(own: &'static Layout, theirs: &Layout, caller: Caller) -> Self {
-        let layout = match ServicePlans::compat(own, theirs, caller) {
-            _ if own.fingerprint == theirs.fingerprint => LayoutState::Renumbered(own),
-            Ok(plans) => LayoutState::Known(own, plans),
-            Err(error) => LayoutState::Failed(own, error.into()),
-        };
-        let Layout { service, fingerprint, operations, .. } = *theirs;
-        let theirs = PeerLayout { service: service.to_owned(), fingerprint, operations: operations.to_vec() };
-        Self { theirs, caller, layout }
-    }
-
-    /// Returns the local operation number for a method that the peer calls, and the translation of its messages.
-    /// Returns `None` if the description of the layout has not arrived yet.
-    fn method(&self, method: usize) -> Option<Result<FoundMethod, Status>> {
-        let service = &self.theirs.service;
-        Some(match &self.layout {
-            LayoutState::Absent => Err(Status::unimplemented(format!("the called peer offers no service {service}"))),
-            LayoutState::Renumbered(own) => match own.operations.get(method) {
-                Some(operation) if own.operations.len() == self.theirs.operations.len() => Ok((*operation, None)),
-                _ => Err(self.other_methods()),
-            },
-            LayoutState::Asked(..) => return None,
-            LayoutState::Late(own) => Err(late(own.service)),
-            LayoutState::Known(own, plans) => plans.served(own, method),
-            LayoutState::Failed(own, error) => Err(Status::failed_precondition(format!(
-                "the layout of {} at the peer ({}) cannot be used: {error}",
-                own.service, self.theirs.fingerprint
-            ))),
-        })
-    }
-
-    fn other_methods(&self) -> Status {
-        let service = &self.theirs.service;
-        Status::failed_precondition(format!(
-            "the operations that the peer announced for {service} do not match its layout"
-        ))
-    }
-}
-
-/// Creates the plans for a described layout, and charges their memory to the peer. Closes the connection if the peer's
-/// share of the memory has no room for them.
-fn charged_plans(
-    own: &'static Layout,
-    description: &[u8],
-    caller: Caller,
-    connection: &Connection,
-    charges: &mut Vec<MemoryCharge>,
-) -> Result<Arc<ServicePlans>, String> {
-    let plans = ServicePlans::new(own, description, caller, Form::Extended)?;
-    let Some(charge) = connection.try_charge(plans.memory) else {
-        connection.count_rejected();
-        // This end requests a layout only once per connection. Close the connection, because the calls of the service
-        // would otherwise be rejected even when memory is available again.
-        connection.close_for(NO_MEMORY);
-        return Err(NO_MEMORY.to_owned());
-    };
-    charges.push(charge);
-    Ok(plans)
-}
-
-/// Returns the peer's layout of a service that does not exist locally, with a truncated name and without operation
-/// numbers.
-fn shortened(theirs: &PeerLayout) -> PeerLayout {
-    let service = theirs.service.chars().take(NAME_SHOWN_MAX).collect();
-    PeerLayout { service, fingerprint: theirs.fingerprint, operations: Vec::new() }
-}
-
-fn late(service: &str) -> Status {
-    let seconds = HELD_TIME.as_secs();
-    let text = format!("the peer did not send its layout of {service} within {seconds} s");
-    Status::failed_precondition(text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::wire::layouts::tests::FIRST;
-    use frisbee::testing::DetachedConnection;
-    use tokio::runtime::Handle;
-
-    /// Regression test: a call after the timeout for the peer's layout was held until the connection ended.
-    #[tokio::test(start_paused = true)]
-    async fn call_is_not_held_after_timeout() {
-        let detached = DetachedConnection::new(Handle::current(), 1 << 20);
-        let connection = detached.connection();
-        let layouts: Arc<PeerLayouts> = connection.attachments().get_or_insert();
-        let theirs = PeerLayout {
-            service: "shop.Orders".to_owned(),
-            fingerprint: Fingerprint::new([7; 16]),
-            operations: vec![10],
-        };
-        layouts
-            .add_called(vec![theirs], |_| Some(&FIRST), |_| true, |_| false, connection)
-            .expect("announcement should be within the limits");
-        assert!(matches!(layouts.find(10), Some(PeerMethod::Held)));
-        tokio::time::sleep(HELD_TIME + Duration::from_secs(1)).await;
-        let call = HeldCall::Unary(PacketId(1), Operation::FIRST_USER, Envelope::bare(Bytes::new()), None);
-        layouts.hold(call, connection);
-        assert!(!layouts.holds_calls());
-    }
-
-    /// Returns an announcement of the service with these operations.
-    fn announced(fingerprint: Fingerprint, operations: Vec<u16>) -> PeerLayout {
-        PeerLayout { service: FIRST.service.to_owned(), fingerprint, operations }
-    }
-
-    /// Regression test: each announcement sorted all operation numbers of the earlier ones.
-    #[cfg(unix)]
-    #[tokio::test]
-    async fn announcement_time_is_independent_of_earlier_ones() {
-        use crate::clock::cpu_time;
-        let time = |operations: std::ops::Range<u16>| {
-            let detached = DetachedConnection::new(Handle::current(), 64 << 20);
-            let connection = detached.connection();
-            let layouts: Arc<PeerLayouts> = connection.attachments().get_or_insert();
-            let announce = |operations: Vec<u16>| {
-                // The fingerprint is that of the local layout, so the peer is not asked for a description.
-                let theirs = announced(FIRST.fingerprint, operations);
-                let added = layouts.add_called(vec![theirs], |_| Some(&FIRST), |_| true, |_| false, connection);
-                added.expect("announcement should be within the limits");
-            };
-            announce(operations.collect());
-            let run = |number: u16| {
-                let start = cpu_time();
-                announce(vec![60_000 + number]);
-                cpu_time() - start
-            };
-            (0..100).map(run).min().expect("at least one round should run")
-        };
-        let (few, many) = (time(10..20), time(10..50_000));
-        assert!(many < few * 10, "{few:?} after 10 operations, {many:?} after 50 000");
-    }
-
-    /// Regression test: the calls of the service were rejected until the peer reconnected for another reason.
-    #[tokio::test]
-    async fn layout_without_memory_closes_connection() {
-        static OWN: Layout = Layout::new("shop.Offers", &[10], 1, b"\x01\x00\x00\x0bshop.Offers", "");
-        let detached = DetachedConnection::new(Handle::current(), 1 << 20);
-        let connection = detached.connection();
-        let layouts: Arc<PeerLayouts> = connection.attachments().get_or_insert();
-        let theirs = announced(Fingerprint::of(OWN.description), vec![10]);
-        let added = layouts.add_called(vec![theirs], |_| Some(&OWN), |_| true, |_| false, connection);
-        assert_eq!(added, Ok(vec![10]));
-        let _all = connection.charge(1 << 20);
-        layouts.handle_layout(OWN.description, connection).expect("description should have been requested");
-        assert!(detached.closing().is_some_and(|reason| reason.to_string().contains(NO_MEMORY)));
-    }
-
-    /// Regression test: calls of further services were decoded with the local layout.
-    #[tokio::test]
-    async fn services_beyond_maximum_are_rejected() {
-        let detached = DetachedConnection::new(Handle::current(), 64 << 20);
-        let connection = detached.connection();
-        let layouts: Arc<PeerLayouts> = connection.attachments().get_or_insert();
-        let announce = |numbers: std::ops::Range<u16>| {
-            let named = numbers.map(|number| announced(FIRST.fingerprint, vec![number])).collect();
-            layouts.add_called(named, |_| Some(&FIRST), |_| true, |_| false, connection)
-        };
-        assert_eq!(announce(100..1124).map(|fresh| fresh.len()), Ok(SERVICES_MAX));
-        assert_eq!(announce(100..1124), Ok(Vec::new()), "known services should be accepted");
-        assert_eq!(announce(1124..1125), Err(TOO_MANY));
-    }
-
-    /// Regression test: the plans were created again for each announcement with other operations, up to 1024 times.
-    #[tokio::test]
-    async fn plans_of_service_are_created_once() {
-        static OWN: Layout = Layout::new("shop.Orders", &[10], 1, b"\x01\x00\x00\x0bshop.Orders", "");
-        let detached = DetachedConnection::new(Handle::current(), 1 << 20);
-        let connection = detached.connection();
-        let layouts: Arc<PeerLayouts> = connection.attachments().get_or_insert();
-        let fingerprint = Fingerprint::of(OWN.description);
-        let called = [10, 20].map(|operation| announced(fingerprint, vec![operation]));
-        let added = layouts.add_called(called.into(), |_| Some(&OWN), |_| true, |_| false, connection);
-        assert_eq!(added, Ok(vec![10, 20]));
-        layouts.handle_layout(OWN.description, connection).expect("description should have been requested");
-        let state = layouts.state.lock();
-        let plans = state.services.iter().map(|service| match &service.layout {
-            LayoutState::Known(_, plans) => Arc::as_ptr(plans),
-            other => panic!("description should be usable, but the layout is {other:?}"),
-        });
-        let plans: Vec<_> = plans.collect();
-        assert!(matches!(plans[..], [one, other] if one == other), "{plans:?}");
     }
 }
