@@ -67,7 +67,7 @@ pub(crate) fn new(arguments: &NewArguments, screen: &Screen) -> Result<(), Failu
     let source = Source::parse(&arguments.from)?;
     let mut replacements = vec![("@name@", name.to_owned())];
     let (templates, steps): (&[Template], &[&str]) = if arguments.python {
-        replacements.push(("@frisbee-rpc@", source.python()));
+        replacements.push(("@frisbee-rpc@", source.python()?));
         (&[PYTHON], &["python3 -m venv .venv", ".venv/bin/pip install -r requirements.txt", ".venv/bin/pytest"])
     } else if arguments.typescript {
         replacements.push(("@frpc@", source.cargo("frpc")?));
@@ -110,16 +110,21 @@ fn name_of(path: &Path) -> Result<&str, Failure> {
 }
 
 /// Source of the libraries that the project depends on.
-enum Source<'a> {
+enum Source {
     /// Root folder of a checkout, or path of a Python wheel.
     Path(PathBuf),
-    Git(&'a str),
+    /// URL of a repository.
+    Git(String),
 }
 
-impl<'a> Source<'a> {
-    fn parse(from: &'a str) -> Result<Self, Failure> {
-        if from.contains("://") || from.starts_with("git@") {
-            return Ok(Self::Git(from));
+impl Source {
+    fn parse(from: &str) -> Result<Self, Failure> {
+        if from.contains("://") {
+            return Ok(Self::Git(from.to_owned()));
+        }
+        if let Some((host, path)) = from.strip_prefix("git@").and_then(|rest| rest.split_once(':')) {
+            // cargo and pip accept only URLs, unlike git.
+            return Ok(Self::Git(format!("ssh://git@{host}/{path}")));
         }
         let path = fs::canonicalize(from).map_err(|error| Failure::file(Path::new(from), &error))?;
         Ok(Self::Path(path))
@@ -130,7 +135,7 @@ impl<'a> Source<'a> {
     fn cargo(&self, name: &str) -> Result<String, Failure> {
         let root = match self {
             Self::Path(root) => root,
-            Self::Git(url) => return Ok(format!("git = {}", Value::from(*url))),
+            Self::Git(url) => return Ok(format!("git = {}", Value::from(&**url))),
         };
         let folder = root.join("crates").join(name);
         if !folder.join("Cargo.toml").exists() {
@@ -147,14 +152,20 @@ impl<'a> Source<'a> {
     }
 
     /// Returns the line of `requirements.txt` that declares the library as a dependency.
-    fn python(&self) -> String {
-        match self {
+    fn python(&self) -> Result<String, Failure> {
+        let root = match self {
             Self::Path(path) if path.extension().is_some_and(|extension| extension == "whl") => {
-                format!("frisbee-rpc @ file://{}", path.display())
+                return Ok(format!("frisbee-rpc @ file://{}", path.display()));
             }
-            Self::Path(root) => format!("frisbee-rpc @ file://{}", root.join("clients/python").display()),
-            Self::Git(url) => format!("frisbee-rpc @ git+{url}#subdirectory=clients/python"),
+            Self::Path(root) => root,
+            Self::Git(url) => return Ok(format!("frisbee-rpc @ git+{url}#subdirectory=clients/python")),
+        };
+        let folder = root.join("clients/python");
+        if !folder.join("pyproject.toml").exists() {
+            let text = "is neither a wheel nor a checkout of frisbee: it has no folder clients/python";
+            return Err(Failure::new(format!("{} {text}", root.display())));
         }
+        Ok(format!("frisbee-rpc @ file://{}", folder.display()))
     }
 
     /// Returns the version of the library in the syntax of `package.json`. For a checkout, this is the packed library,

@@ -47,6 +47,19 @@ fn url_becomes_git_dependency() {
     assert!(refusal(folder.path(), &["three", "--typescript", "--from", url]).contains("clone it"));
 }
 
+/// Regression test: the short form of an SSH URL was written into the project, where cargo and pip reject it.
+#[test]
+fn short_ssh_address_becomes_url() {
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
+    let read = |path: &str| fs::read_to_string(folder.path().join(path)).expect("file should exist");
+    let short = "git@example.com:team/frisbee.git";
+    let url = "ssh://git@example.com/team/frisbee.git";
+    assert!(new(folder.path(), &["one", "--from", short]).status.success());
+    assert!(read("one/Cargo.toml").contains(&format!("git = \"{url}\"")));
+    assert!(new(folder.path(), &["two", "--python", "--from", short]).status.success());
+    assert!(read("two/requirements.txt").contains(&format!("git+{url}#")));
+}
+
 #[test]
 fn existing_folder_and_bad_names_are_refused() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
@@ -58,5 +71,6 @@ fn existing_folder_and_bad_names_are_refused() {
     assert!(new(folder.path(), &["client", "--python", "--from", &checkout()]).status.success());
     let here = folder.path().display().to_string();
     assert!(refusal(folder.path(), &["x", "--from", &here]).contains("not a checkout of frisbee"));
+    assert!(refusal(folder.path(), &["x", "--python", "--from", &here]).contains("nor a checkout of frisbee"));
     assert!(!folder.path().join("x").exists());
 }
