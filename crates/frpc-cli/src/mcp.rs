@@ -227,8 +227,8 @@ async fn send<T: AsyncRead + AsyncWrite>(sender: Option<&mut Sender<T>>) -> io::
     Ok(())
 }
 
-/// Returns the next line from the server, including its line feed. If no line can be received, returns the reason. If
-/// the future is dropped, the next call continues with the same line.
+/// Returns the next line from the server, including its line feed. If no line of JSON can be received, returns the
+/// reason. If the future is dropped, the next call continues with the same line.
 async fn receive<T: AsyncRead + AsyncWrite>(receiver: Option<&mut Receiver<T>>) -> Result<Vec<u8>, &'static str> {
     let Some(Receiver { reader, reply }) = receiver else { return std::future::pending().await };
     loop {
@@ -241,6 +241,9 @@ async fn receive<T: AsyncRead + AsyncWrite>(receiver: Option<&mut Receiver<T>>) 
         reply.extend_from_slice(received.get(..taken).unwrap_or_default());
         reader.consume(taken);
         if end.is_some() {
+            if check(reply).is_err() {
+                return Err("the server sent a line that is not JSON");
+            }
             return Ok(std::mem::take(reply));
         }
         if reply.len() > REPLY_MAX {
@@ -411,6 +414,17 @@ mod tests {
         let endless = tokio::spawn(async move { while server.write_all(&[b'x'; 1 << 16]).await.is_ok() {} });
         assert!(peer.next().await.contains("a line of the server is too long"));
         endless.await.expect("bridge should end without an error");
+    }
+
+    /// Regression test: an agent received the reply of an HTTP server.
+    #[tokio::test]
+    async fn server_line_that_is_not_json_closes_connection() {
+        let mut peer = bridge("", false);
+        peer.send("{\"id\":1,\"method\":\"ping\"}\n").await;
+        let mut server = peer.dialled.recv().await.expect("bridge should connect to the server");
+        server.write_all(b"HTTP/1.1 400 Bad Request\r\n").await.expect("bridge should accept the server's reply");
+        let reply = peer.next().await;
+        assert!(reply.contains("\"id\":1") && reply.contains("a line that is not JSON"), "{reply}");
     }
 
     #[tokio::test]
