@@ -55,24 +55,28 @@ pub(crate) async fn diff(
 
 /// Loads a schema from a .proto file, a descriptor set or a running server. `name` determines which one it is:
 ///
-/// * With the extension `.proto` it is the path of a .proto file, even if the file does not exist.
-/// * The path of any other existing file is a descriptor set.
-/// * Anything else is the address of a server. A mistyped path of a descriptor set is thus reported as a server that
-///   cannot be reached.
+/// * With the extension `.proto`, it is the path of a .proto file, even if the file does not exist.
+/// * If it contains a colon, as all addresses do, and is not an existing path, it is the address of a server. Services
+///   that a server provides itself are left out, because files do not declare them.
+/// * Anything else is the path of a descriptor set.
 ///
 /// `name` replaces the files in `source` and the address in `server`. Their other options apply, such as include
 /// folders and TLS.
 async fn load(name: &str, source: &SourceArguments, server: &ServerArguments) -> Result<Schema, Failure> {
     let path = PathBuf::from(name);
+    let is_server = name.contains(':') && !path.exists();
     let (proto, descriptor_set) = match path.extension() {
         Some(extension) if extension == "proto" => (vec![path], None),
-        _ if path.is_file() => (Vec::new(), Some(path)),
-        _ => (Vec::new(), None),
+        _ if is_server => (Vec::new(), None),
+        _ => (Vec::new(), Some(path)),
     };
     // `source::schema` connects to the server only if `source` names no file. It is therefore harmless that `server` is
     // also set to the name of a file.
     let source = SourceArguments { proto, descriptor_set, ..source.clone() };
-    source::schema(&source, &ServerArguments { server: Some(name.to_owned()), ..server.clone() }).await
+    let server = ServerArguments { server: Some(name.to_owned()), ..server.clone() };
+    let mut schema = source::schema(&source, &server).await?;
+    schema.services.retain(|service| !is_server || !service.is_provided());
+    Ok(schema)
 }
 
 /// Returns the message in `pool` that has the same full name as `message`.

@@ -20,9 +20,6 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Package prefixes of services that the gateway does not forward, because it provides such services itself.
-const OWN_PACKAGES: [&str; 4] = ["frpc.introspection.", "frpc.reflection.", "grpc.health.", "grpc.reflection."];
-
 /// Interval at which the connection to the server is checked to update the health service.
 const HEALTH_INTERVAL: Duration = Duration::from_millis(500);
 
@@ -193,9 +190,8 @@ fn forwarded<'a>(schema: &'a Schema, allowed: &[String]) -> Result<Vec<(&'a Serv
             None => drop(names.insert(schema.method(name)?.name())),
         }
     }
-    let is_own = |service: &&Service| OWN_PACKAGES.iter().any(|own| service.descriptor.full_name().starts_with(own));
     let is_allowed = |callable: &&Callable| allowed.is_empty() || names.contains(&callable.name());
-    let services = schema.services.iter().filter(|service| !is_own(service));
+    let services = schema.services.iter().filter(|service| !service.is_provided());
     let services = services.map(|service| (service, service.methods.iter().filter(is_allowed).collect::<Vec<_>>()));
     let services: Vec<_> = services.filter(|(_, methods)| !methods.is_empty()).collect();
     if services.is_empty() {

@@ -46,6 +46,16 @@ pub(crate) struct Callable {
     pub(crate) method: &'static Method,
 }
 
+/// Package prefixes of services that a server or gateway provides itself, in addition to those of its user.
+const PROVIDED: [&str; 4] = ["frpc.introspection.", "frpc.reflection.", "grpc.health.", "grpc.reflection."];
+
+impl Service {
+    /// Returns whether servers and gateways provide the service themselves, as they do for health and reflection.
+    pub(crate) fn is_provided(&self) -> bool {
+        PROVIDED.iter().any(|package| self.descriptor.full_name().starts_with(package))
+    }
+}
+
 impl Callable {
     pub(crate) fn request(&self) -> MessageDescriptor {
         self.descriptor.input()
