@@ -263,10 +263,10 @@ pub(crate) struct GatewayArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
     /// Accept requests for this host name, in addition to localhost and the addresses of the gateway. May be repeated.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = host)]
     pub(crate) host: Vec<String>,
     /// Accept requests from web pages of this origin, such as https://app.example.com. May be repeated.
-    #[arg(long, value_name = "ORIGIN")]
+    #[arg(long, value_name = "ORIGIN", value_parser = origin)]
     pub(crate) origin: Vec<String>,
     /// Trust x-forwarded-for and similar header fields in requests from this proxy address or network, such as
     /// 10.0.0.0/8. May be repeated.
@@ -313,7 +313,7 @@ pub(crate) struct LoadArguments {
     #[arg(value_parser = name)]
     pub(crate) method: String,
     /// The request, with the syntax of `call`. It may contain templates such as {{random 1 6}}, which are expanded for
-    /// each call; docs/cli.md lists them.
+    /// each call; docs/cli-load.md lists them.
     pub(crate) parameters: Vec<String>,
     /// Start this many calls per second (open loop). Without this option, each caller makes its next call when its
     /// previous call has ended (closed loop).
@@ -510,6 +510,22 @@ fn field(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
+/// Parses a host name as it occurs in the field `host` of a request.
+fn host(text: &str) -> Result<String, String> {
+    let is_host = !text.is_empty() && !text.contains(|letter: char| letter == '/' || !letter.is_ascii_graphic());
+    is_host.then(|| text.to_owned()).ok_or_else(|| "invalid host name: write it without a scheme or path".to_owned())
+}
+
+/// Parses the origin of a web page: a scheme and a host, optionally with a port.
+fn origin(text: &str) -> Result<String, String> {
+    let is_origin = text
+        .split_once("://")
+        .is_some_and(|(scheme, authority)| !scheme.is_empty() && host(authority.trim_end_matches('/')).is_ok());
+    is_origin
+        .then(|| text.to_owned())
+        .ok_or_else(|| "invalid origin: write SCHEME://HOST or SCHEME://HOST:PORT".to_owned())
+}
+
 fn rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(rate) if rate > 0.0 && rate <= RATE_MAX => Ok(rate),
@@ -539,7 +555,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         _ => return Err("invalid duration: use a number with a unit, such as 100ms, 2.5s, 1m or 1h".to_owned()),
     };
     let number: f64 = number.parse().map_err(|_| format!("{number:?} is not a number"))?;
-    Duration::try_from_secs_f64(number * unit).map_err(|error| error.to_string())
+    Duration::try_from_secs_f64(number * unit).map_err(|_| "invalid duration: too long".to_owned())
 }
 
 #[cfg(test)]
@@ -588,6 +604,15 @@ mod tests {
         for text in ["100", "100:1000", "0:1:1s", "1:x:1s", "1:2:3", "1e9:1:1s", "nan:1:1s"] {
             assert!(ramp(text).is_err(), "{text}");
         }
+    }
+
+    /// Regression test: an origin without a scheme was accepted, but no page has it.
+    #[test]
+    fn hosts_and_origins_are_checked() {
+        assert!(host("shop.example.com").is_ok() && host("[::1]:80").is_ok());
+        assert!(["", "a b", "https://shop.example.com", "shop/a"].iter().all(|text| host(text).is_err()));
+        assert!(["https://shop.example.com", "http://localhost:80/"].iter().all(|text| origin(text).is_ok()));
+        assert!(["shop.example.com", "https://", "https://a/b", "://a"].iter().all(|text| origin(text).is_err()));
     }
 
     #[test]

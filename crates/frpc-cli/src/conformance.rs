@@ -12,6 +12,7 @@ use crate::target::Target;
 use frisbee::Hello;
 use frisbee::tlv::{put_varint, take_varint};
 use frpc::Code;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::ErrorKind;
@@ -74,6 +75,11 @@ pub(crate) async fn conformance(
         Some(command) => (command.clone(), "client"),
         None => (Target::new(server)?.address, "server"),
     };
+    let known: BTreeSet<_> = cases().map(|case| case.rule).collect();
+    if let Some(unknown) = arguments.rule.iter().find(|rule| !known.contains(rule.as_str())) {
+        let known = Vec::from_iter(known).join(", ");
+        return Err(Failure::new(format!("unknown rule `{unknown}`; --rule accepts {known}")));
+    }
     let is_chosen = |case: &Case| {
         let has_rule = arguments.rule.is_empty() || arguments.rule.iter().any(|rule| rule == case.rule);
         has_rule && (case.receiver == receiver || case.receiver == "both")

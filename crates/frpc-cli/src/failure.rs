@@ -2,6 +2,7 @@
 
 use frpc::{Code, Status};
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// Offset that is added to a status code to obtain the exit code. Exit codes 1 and 2 stand for other failures, and
@@ -49,7 +50,9 @@ impl From<frpc::Error> for Failure {
     fn from(error: frpc::Error) -> Self {
         match error {
             frpc::Error::Transport(error) => error.into(),
-            error => Self::Status(Status::unavailable(error.to_string())),
+            frpc::Error::Call(status) => status.into(),
+            error @ frpc::Error::NoEndpoint { .. } => Self::Status(Status::unavailable(error.to_string())),
+            error => Self::Own(error.to_string()),
         }
     }
 }
@@ -57,6 +60,17 @@ impl From<frpc::Error> for Failure {
 impl From<frisbee::Error> for Failure {
     fn from(error: frisbee::Error) -> Self {
         let text = error.to_string();
+        // Another attempt with the same arguments would fail too.
+        let is_invalid = match &error {
+            frisbee::Error::Mount(_) | frisbee::Error::Setting(_) => true,
+            frisbee::Error::Bind { source, .. } | frisbee::Error::Connect { source, .. } => {
+                source.kind() == ErrorKind::InvalidInput
+            }
+            _ => false,
+        };
+        if is_invalid {
+            return Self::Own(text);
+        }
         Self::Status(match Status::from(error) {
             // Keep the text, because it already states that the call has not run.
             status if status.code() == Code::Unavailable => status,
@@ -84,7 +98,9 @@ pub(crate) fn by_options(text: &str) -> String {
     if text.contains("the peer may not be a broker") {
         return format!("the server may have no broker; name another by --server, or mount a broker there: {text}");
     }
-    text.replace("set `tls` here", "use --tls").replace("set `tls` at both ends or neither", "leave out --tls")
+    let text =
+        text.replace("set `tls` here", "use --tls").replace("set `tls` at both ends or neither", "leave out --tls");
+    text.replace("set `header_form(HeaderForm::Old)`", "use --header old")
 }
 
 #[cfg(test)]

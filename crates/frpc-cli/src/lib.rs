@@ -76,6 +76,10 @@ fn perform(arguments: Arguments, screen: &Screen) -> Result<(), Failure> {
         }),
         Command::Diff(arguments) => on_runtime(diff::diff(&arguments, &source, &server, screen)),
         Command::Call(call) if call.udp.is_some() => on_runtime(udp::call(&call, &source, screen)),
+        // Clap does not check `requires` for an option that conflicts with a specified one, as --udp with --server.
+        Command::Call(call) if call.notify || call.retries.is_some() => {
+            Err(Failure::new("--notify and --retries require --udp HOST:PORT"))
+        }
         Command::Call(call) => on_runtime(async {
             let schema = Arc::new(source::schema(&source, &server).await?);
             call::call(call, &server, &schema, screen).await

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::schema::{self, Schema};
 use crate::show::note;
 use crate::target::Target;
+use frpc::{Code, Status};
 use frpc_reflection::{ServerSchema, fetch_grpc_files, v1};
 use std::time::Duration;
 use tokio::time::timeout;
@@ -33,20 +34,24 @@ pub(crate) async fn schema_if_shown(source: &SourceArguments, server: &ServerArg
 
 async fn fetch(target: &Target) -> Result<Schema, Failure> {
     let channel = target.connect(target.builder(), None).await?;
-    let refused = |why: &str| {
+    let refused = |status: Status| {
+        // A channel to several servers, or to a gRPC server, connects when it is first used.
+        if status.code() == Code::Unavailable && !status.may_have_run() {
+            return status.into();
+        }
         Failure::new(format!(
-            "the server at {} does not show its schema ({why}): name it by --proto FILE (and -I FOLDER for imports) or by \
-             --descriptor-set FILE",
+            "the server at {} does not show its schema ({status}): name it by --proto FILE (and -I FOLDER for imports) \
+             or by --descriptor-set FILE",
             target.address
         ))
     };
     if target.is_grpc() {
-        let files = fetch_grpc_files(&channel).await.map_err(|status| refused(&status.to_string()))?;
+        let files = fetch_grpc_files(&channel).await.map_err(refused)?;
         return Schema::of_grpc(&files);
     }
     let fetched = timeout(DESCRIBE_TIMEOUT, ServerSchema::fetch(&channel)).await;
-    let fetched = fetched.map_err(|_| refused("it does not reply"))?;
-    let shown = fetched.map_err(|status| refused(&status.to_string()))?;
+    let silent = |_| Err(Status::deadline_exceeded("it does not reply"));
+    let shown = fetched.unwrap_or_else(silent).map_err(refused)?;
     let pool = schema::untrusted_pool(&shown.files)?;
     // Omit services with other codecs, because their native bodies cannot be decoded.
     let readable = shown.services.iter().filter(|service| service.codec() == v1::Codec::Polyglot);

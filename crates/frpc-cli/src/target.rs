@@ -151,7 +151,9 @@ impl Target {
         move || {
             let (target, watcher) = (target.clone(), watcher.clone());
             Box::pin(async move {
-                let io = target.dial().await?;
+                let address = &target.address;
+                let io = target.dial().await;
+                let io = io.map_err(|error| io::Error::new(error.kind(), format!("{address}: {error}")))?;
                 Ok(match watcher {
                     Some(watcher) => Box::new(TappedTransport::new(io, watcher)),
                     None => io,

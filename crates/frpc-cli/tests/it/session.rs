@@ -200,10 +200,51 @@ fn diff_names_changes_that_break_peers() {
     assert!(reported.contains("2 changes break peers of the other version"), "{reported}");
 
     assert_eq!(stdout(&run("", &["diff", &old, &old])), "");
-    // The example serves more services than this file declares.
+}
+
+/// Regression test: health and reflection of the server were reported as removed, and a mistyped path as an address
+/// without a port.
+#[test]
+fn diff_accepts_servers_and_reports_missing_files() {
     let address = greeter();
-    let added = stdout(&run("", &["diff", "proto/greet.proto", &address]));
-    assert!(!added.is_empty() && added.lines().all(|line| line.starts_with("safe ")), "{added}");
+    assert_eq!(stdout(&run("", &["diff", &address, "proto/greet.proto"])), "");
+    assert_eq!(stdout(&run("", &["diff", "proto/greet.proto", &address])), "");
+    for (path, reason) in [("proto/absent.bin", "No such file"), ("proto", "Is a directory")] {
+        let output = run("", &["diff", path, "proto/greet.proto"]);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(1) && text.contains(path) && text.contains(reason), "{output:?}");
+    }
+}
+
+/// Regression test: a mistyped rule selected no case, so the command succeeded.
+#[test]
+fn unknown_conformance_rule_is_rejected() {
+    let output = run("", &["conformance", "--rule", "nope"]);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(1) && text.contains("unknown rule `nope`; --rule accepts "), "{output:?}");
+}
+
+/// Regression test: invalid arguments were reported like an unavailable server, for which scripts try again.
+#[test]
+fn invalid_addresses_are_not_reported_as_unavailable() {
+    let call = |address: &str| run("", &["call", "-p", "proto/greet.proto", "-s", address, "Greet", "name=you"]);
+    for output in [
+        call("127.0.0.1"),
+        call("127.0.0.1:99999"),
+        run("", &["gateway", "-p", "proto/greet.proto", "--to", "127.0.0.1:1", "--listen", "nope"]),
+    ] {
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+    }
+}
+
+/// Regression test: a server that a channel never reached was reported as one that does not show its schema.
+#[test]
+fn unreached_server_is_unavailable() {
+    for address in ["grpc://127.0.0.1:1", "127.0.0.1:1,127.0.0.1:2"] {
+        let output = run("", &["list", "-s", address]);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(78) && !text.contains("schema"), "{output:?}");
+    }
 }
 
 /// Regression test: values of maps were compared only if their messages had the same name.

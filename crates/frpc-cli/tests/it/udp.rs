@@ -79,6 +79,16 @@ fn impossible_datagram_is_refused_with_remedy() {
     assert!(stderr(&call("nowhere", &["a.B/C"])).contains("--udp nowhere"));
 }
 
+/// Regression test: with `--server`, these options were ignored.
+#[test]
+fn options_of_datagrams_require_udp() {
+    for option in [&["--notify"][..], &["--retries", "1"]] {
+        let arguments = [&["call", "--server", "127.0.0.1:1", "a.B/C"], option].concat();
+        let output = run("", &arguments);
+        assert!(output.status.code() == Some(1) && stderr(&output).contains("require --udp"), "{output:?}");
+    }
+}
+
 #[test]
 fn closed_port_is_unavailable_at_once() {
     let free = UdpSocket::bind("127.0.0.1:0").expect("loopback port should be free");
