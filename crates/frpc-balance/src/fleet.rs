@@ -93,7 +93,13 @@ impl Fleet {
         if self.clock.is_due() {
             self.assess();
         }
-        self.choice.lock().choose_by_cost(&self.clock)
+        let mut choice = self.choice.lock();
+        let chosen = choice.choose_by_cost(&self.clock);
+        if choice.has_ejected() {
+            // Most calls do not read the time, so a channel with few calls would notice the end of the ejection late.
+            self.clock.refresh();
+        }
+        chosen
     }
 
     /// Recomputes the costs of all candidates.
@@ -108,7 +114,8 @@ impl Fleet {
             }
             self.choice.lock().assess(now);
         }
-        if self.choice.lock().spills() || self.clock.has_reports() {
+        let choice = self.choice.lock();
+        if choice.spills() || choice.has_ejected() || self.clock.has_reports() {
             self.clock.mark();
         }
     }

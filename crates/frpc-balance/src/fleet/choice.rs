@@ -65,6 +65,8 @@ pub(crate) struct CandidateSet {
     spill: u64,
     /// Total weight of the servers in the local zone, connected or not.
     near_weight: u64,
+    /// Whether a server is ejected, so that the time of its probe must be noticed.
+    has_ejected: bool,
     /// An ejected server that is due for a probe call. The next suitable call becomes the probe.
     deferred_probe: Option<Candidate>,
 }
@@ -190,7 +192,7 @@ impl CandidateSet {
         far.servers.iter().for_each(|server| server.estimate.set_rank(None));
         near.prepare();
         far.prepare();
-        Self { near, far, dice: fastrand::u64(..), spill: 0, near_weight, deferred_probe: None }
+        Self { near, far, dice: fastrand::u64(..), spill: 0, near_weight, has_ejected: false, deferred_probe: None }
     }
 
     /// Returns the connection for the next call. Suitable only while the load from other clients is unknown and all
@@ -326,11 +328,17 @@ impl CandidateSet {
         self.spill != 0
     }
 
+    /// Returns whether a server is ejected.
+    pub(crate) fn has_ejected(&self) -> bool {
+        self.has_ejected
+    }
+
     /// Recomputes the costs of all servers and the share of calls that goes to other zones.
     pub(crate) fn assess(&mut self, now: u64) {
         let all = || self.near.servers.iter().chain(&self.far.servers);
         let count = all().count();
         let ejected = all().filter(|server| server.estimate.is_doubted()).count();
+        self.has_ejected = ejected > 0;
         let start_progress = all().filter(|server| server.estimate.is_starting(now)).count();
         let fleet_state = fleet_state(count, ejected, start_progress);
         let mut near_works = 0;

@@ -21,7 +21,7 @@ pub(crate) struct FleetClock {
     /// Whether a connection was added or removed, so that the candidates must be updated.
     changed: AtomicBool,
     /// Whether the next choice must consider more than the current costs, because these are outdated, there are load
-    /// reports, or some calls go to other zones.
+    /// reports, a server is ejected, or some calls go to other zones.
     care: AtomicBool,
     /// Recent load reports of the servers.
     pub(super) reports: Reports,

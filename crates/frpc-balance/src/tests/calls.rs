@@ -75,6 +75,17 @@ async fn client(builder: FleetBuilder) -> (GreeterClient, Arc<Behaviour>) {
     (client, behaviour)
 }
 
+/// Makes the server in the zone `near` fail, and waits until it is no longer ejected.
+async fn eject_near(client: &GreeterClient, behaviour: &Behaviour) {
+    behaviour.near_fails.store(true, Ordering::SeqCst);
+    for _ in 0..20 {
+        sleep(Duration::from_millis(10)).await;
+        drop(client.greet(Name::default()).await);
+    }
+    behaviour.near_fails.store(false, Ordering::SeqCst);
+    sleep(Duration::from_secs(60)).await;
+}
+
 /// Regression test: if the second server rejected a hedged call for good, for example because the caller was not
 /// allowed to make it, the call still waited for the first server.
 #[tokio::test(start_paused = true)]
@@ -89,23 +100,29 @@ async fn final_rejection_of_hedge_ends_call() {
 }
 
 /// Regression test: once all servers of a zone were ejected, no call tried them again while servers of other zones
-/// were connected.
+/// were connected. Later, up to 64 calls went to other zones before one did.
 #[tokio::test(start_paused = true)]
 async fn ejected_zone_is_probed_again() {
     let (client, behaviour) = client(Channel::builder().balance().zone("near")).await;
     assert!(behaviour.near_calls.load(Ordering::SeqCst) >= 90, "calls should stay in the zone");
-    behaviour.near_fails.store(true, Ordering::SeqCst);
-    for _ in 0..20 {
-        sleep(Duration::from_millis(10)).await;
-        drop(client.greet(Name::default()).await);
-    }
-    behaviour.near_fails.store(false, Ordering::SeqCst);
-    sleep(Duration::from_secs(60)).await;
+    eject_near(&client, &behaviour).await;
     let before = behaviour.near_calls.load(Ordering::SeqCst);
     for _ in 0..100 {
         sleep(Duration::from_millis(100)).await;
         client.greet(Name::default()).await.expect("servers should work");
     }
     let calls = behaviour.near_calls.load(Ordering::SeqCst) - before;
-    assert!(calls > 50, "calls should return to the zone, but it got {calls} of 100");
+    assert!(calls >= 95, "calls should return to the zone at once, but it got {calls} of 100");
+}
+
+/// Regression test: an ejected server received its probe only after up to 64 calls.
+#[tokio::test(start_paused = true)]
+async fn ejected_server_is_probed_by_next_calls() {
+    let (client, behaviour) = client(Channel::builder().balance()).await;
+    eject_near(&client, &behaviour).await;
+    let before = behaviour.near_calls.load(Ordering::SeqCst);
+    for _ in 0..3 {
+        client.greet(Name::default()).await.expect("servers should work");
+    }
+    assert!(behaviour.near_calls.load(Ordering::SeqCst) > before, "ejected server should receive a probe");
 }
