@@ -88,6 +88,8 @@ struct Documents {
 
 struct MethodDocuments {
     method: &'static Method,
+    /// Full names of the request and the response.
+    messages: [&'static str; 2],
     fields: &'static [&'static str],
     comment: &'static str,
 }
@@ -103,8 +105,10 @@ impl Documents {
         }
         let document = |callable: &Callable| {
             let names = json_names(&callable.descriptor.input()).into_iter().map(|name| &*name.leak());
+            let messages = [callable.descriptor.input(), callable.descriptor.output()];
             MethodDocuments {
                 method: callable.method,
+                messages: messages.map(|message| &*message.full_name().to_owned().leak()),
                 fields: names.collect::<Vec<_>>().leak(),
                 comment: comment(&callable.descriptor).leak(),
             }
@@ -496,7 +500,8 @@ impl Service for Functions {
         let mut builder = Methods::new(&Arc::new(()), self.documents.layout);
         for Served { function, mode, documents } in &self.served {
             let json = json_format(documents.fields).described(documents.comment, self.documents.messages);
-            builder = add(builder, function.clone(), mode.clone()).format(json).format(protobuf_format());
+            builder = add(builder, function.clone(), mode.clone()).messages(documents.messages);
+            builder = builder.format(json).format(protobuf_format());
         }
         builder.schema(&self.documents.schema).done()
     }

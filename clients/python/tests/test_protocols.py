@@ -207,6 +207,9 @@ def test_discover_describes_functions(address: str) -> None:
     method = methods["test.Functions/sum"]
     assert method["description"] == "Adds.\n\nTwo numbers."
     assert [parameter["name"] for parameter in method["params"]] == ["a", "b"]
+    # Regression: these schemas were empty.
+    reference = "#/components/schemas/test.SumRequest/properties/a"
+    assert method["params"][0]["schema"] == {"$ref": reference} and method["x-request"] == "test.SumRequest"
     schemas = document["components"]["schemas"]
     assert schemas["test.SumRequest"]["properties"]["a"]["type"] == "string"
     assert schemas["test.MarkResult" if "test.MarkResult" in schemas else "test.Mark"]["properties"]["when"] == {

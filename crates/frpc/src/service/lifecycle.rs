@@ -78,6 +78,10 @@ impl OfferedMethod {
         Self { method: *about.method(), kind: about.kind(), messages: about.messages(), formats: Vec::new() }
     }
 
+    pub(crate) fn set_messages(&mut self, names: [&'static str; 2]) {
+        self.messages = names;
+    }
+
     /// Returns the full name of the service.
     pub fn service(&self) -> &'static str {
         self.method.layout.service()

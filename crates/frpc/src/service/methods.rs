@@ -148,6 +148,17 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         self.with(about, Kind::Stream(Box::new(streamed)))
     }
 
+    /// Sets the full names of the request and response messages of the last added method. Required only if its message
+    /// types stand for any message, as in bindings of other languages.
+    ///
+    /// # Panics
+    /// If no method was added.
+    pub fn messages(mut self, names: [&'static str; 2]) -> Self {
+        let last = self.methods.entries.last_mut().expect("method should be added before its messages");
+        last.offered.set_messages(names);
+        self
+    }
+
     /// Adds a message format to the last added method, for calls through [adapters](crate::ServerBuilder::adapter) of
     /// other protocols.
     ///

@@ -18,4 +18,5 @@ async fn special_characters_of_json_names_are_escaped() {
     let request = br#"{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}"#;
     let response = exchange(&address, post("/", "application/json", "", request)).await;
     assert!(response.contains(r#""params":[{"name":"a\"b\n","schema":{}}]"#), "{response}");
+    assert!(response.contains(r#""result":{"name":"greet.Name","schema":{}},"x-request":"greet.Name""#), "{response}");
 }
