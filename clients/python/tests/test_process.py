@@ -407,6 +407,30 @@ print(next(numbers))
     assert program(text) == "1\n"
 
 
+def test_a_server_that_fails_at_exit_leaves_no_other_running() -> None:
+    """Regression test: servers after the failed one were not stopped."""
+    text = """
+import os
+from frisbee_rpc import Server, stop_all
+stopped = []
+class Failing(Server):
+    def _stop(self, limit):
+        stopped.append(self)
+        raise OSError
+for server in (Failing(), Failing()):
+    @server
+    def echo(text: str) -> str:
+        return text
+    server.start("127.0.0.1:0")
+try:
+    stop_all()
+except OSError:
+    print(len(stopped), flush=True)
+os._exit(0)
+"""
+    assert program(text) == "2\n"
+
+
 def test_clients_and_servers_of_the_parent_close_in_a_child() -> None:
     """Regression test: closing a client of the parent raised an exception in the child."""
     text = SERVER + """

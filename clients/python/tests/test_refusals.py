@@ -87,6 +87,7 @@ OF_SERVERS: dict[str, list[Any]] = {
     "tls": [ServerTls(PEM, PEM), ServerTls(PEM, PEM, clients=PEM), "certificate"],
     "threads": [0, -1, 1 << 40, "4"],
     "workers": [0, -1, 1 << 80, 1.5],
+    "processes": [0, -1, 1 << 80, 1.5],
     "history": [{"a..b": 1}, {"": 1}, {"a": 0}, {"a": 1 << 20}, {"a": (1, -1.0)}, {"a": (1, float("nan"))}],
     "body_max": [0, 1, 1023, 1 << 32, -1, "1 MiB"],
     "memory_max": [0, -1, 1 << 64, "1 MiB"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import weakref
 from typing import TYPE_CHECKING, Any, Awaitable, Callable, Iterable, Mapping, TypeVar, overload
@@ -127,7 +128,8 @@ class Server:
             "shutdown_timeout": seconds("shutdown_timeout", shutdown_timeout),
         }
         self._functions: list[_Added] = []
-        self._processes: tuple[int | None, Processes | None] = (processes, None)
+        count = None if processes is None else integer("processes", processes, 1, 1024)
+        self._processes: tuple[int | None, Processes | None] = (count, None)
         self._services: list[tuple[Service, bool]] = []
         self._native: NativeServer | None = None
         self._stopped: Any = None
@@ -613,5 +615,7 @@ def forget_all() -> None:
 
 def stop_all() -> None:
     """Stops servers that are still running before the interpreter exits."""
-    for server in list(_RUNNING):
-        server._stop(EXIT)
+    # Stops all of them even if one has failed.
+    with contextlib.ExitStack() as stack:
+        for server in list(_RUNNING):
+            stack.callback(server._stop, EXIT)
