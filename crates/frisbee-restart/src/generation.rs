@@ -151,6 +151,8 @@ enum Phase {
     Successor,
     /// The previous generation knows that this one is ready.
     Announced,
+    /// The previous generation did not reply that it stops, and no longer can.
+    TimedOut,
     /// This generation serves and has no predecessor.
     Ready,
     /// The next generation has taken over.
@@ -274,9 +276,9 @@ impl Generation {
     /// Inherited sockets that the program has not requested are closed.
     ///
     /// # Errors
-    /// Fails if the previous generation refuses because this process is too late. The previous generation continues to
-    /// serve, and this process should exit. Further calls return the same error. If the previous generation has ended
-    /// in the meantime, the method succeeds.
+    /// Fails if the previous generation refuses because this process is too late, or does not reply within five
+    /// seconds. The previous generation continues to serve, and this process should exit. Further calls return the same
+    /// error. If the previous generation has ended in the meantime, the method succeeds.
     ///
     /// # Cancel safety
     /// Cancel safe. The method may be called again.
@@ -300,13 +302,24 @@ impl Generation {
                 // its reason can still be read.
                 let _ = wire.send(&Message::Ready, &[]).await;
             }
-            match timeout(ANSWER, wire.receive()).await.map_err(|_| RestartError::Timeout)?? {
+            let answer = match timeout(ANSWER, wire.receive()).await {
+                Ok(answer) => answer?,
+                Err(_) => {
+                    // From now on, the previous generation cannot send GO, so it continues to serve. Otherwise, it
+                    // could stop after this process has failed. GO may have arrived in the meantime.
+                    self.phase = Phase::TimedOut;
+                    wire.shut_down();
+                    wire.receive().await?
+                }
+            };
+            match answer {
                 Some((Message::Go, _)) => {}
                 Some((Message::Refused(refusal), _)) => {
                     self.phase = Phase::Refused(refusal);
                     return Err(RestartError::Refused(refusal));
                 }
                 Some(_) => return Err(RestartError::Protocol("GO was expected")),
+                None if self.phase == Phase::TimedOut => return Err(RestartError::Timeout),
                 None => tracing::warn!(target: "frisbee::restart", "previous generation ended without a reply"),
             }
         }

@@ -1,7 +1,10 @@
 //! Tests of several generations in one process: taking over, and failures of successors.
+use crate::protocol::{Message, VERSION};
+use crate::wire::Wire;
 use frisbee_restart::{EndReason, Generation, Refusal, Restart, RestartError};
 use std::fs;
 use std::io::{Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -10,7 +13,7 @@ use std::sync::{Arc, Barrier};
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -87,6 +90,27 @@ impl Serving {
         drop(self.stop.take());
         assert_eq!(self.ending().await, EndReason::Stopped);
     }
+}
+
+/// Regression test: a generation that replied after the timeout of its successor stopped, so that no process served.
+#[tokio::test]
+async fn late_reply_leaves_previous_generation_serving() {
+    let folder = Folder::new();
+    let listener = UnixListener::bind(folder.path("control")).expect("socket should bind to an unused path");
+    let taking_over = tokio::spawn(folder.restart().take_over());
+    let (socket, _) = listener.accept().await.expect("successor should connect");
+    let mut wire = Wire::new(socket).expect("successor should belong to the same user");
+    let hello = wire.receive().await.expect("successor should send a valid message");
+    assert!(matches!(hello, Some((Message::Hello { .. }, _))));
+    let sockets = Message::Sockets { version: VERSION, sockets: Vec::new() };
+    wire.send(&sockets, &[listener.as_fd()]).await.expect("successor should receive the sockets");
+    let mut next = taking_over.await.expect("task should not panic").expect("sockets should be valid");
+    tokio::time::pause();
+    assert!(matches!(next.ready().await, Err(RestartError::Timeout)));
+    let ready = wire.receive().await.expect("successor should send a valid message");
+    assert!(matches!(ready, Some((Message::Ready, _))));
+    wire.send(&Message::Go, &[]).await.expect_err("successor should not receive a late reply");
+    assert!(matches!(next.ready().await, Err(RestartError::Timeout)));
 }
 
 /// Regression test: UDP sockets were not passed to the successor, which failed because the address was in use.

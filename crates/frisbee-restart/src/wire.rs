@@ -92,6 +92,12 @@ impl Wire {
         }
     }
 
+    /// Makes later messages of the other process fail. Those that have already arrived can still be received.
+    pub(crate) fn shut_down(&self) {
+        // Ignore the error: the connection has already ended.
+        let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
+    }
+
     /// Reads from the socket once and returns the number of bytes received.
     async fn read(&mut self) -> io::Result<usize> {
         let mut bytes = [0; READ];
