@@ -27,6 +27,9 @@ type Reply<T> = Result<Response<T>, Status>;
 /// Maximum time to wait for an event that should happen soon.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
+/// How long a handler blocks its thread, so that the server notices it. A server notices it after some 10 ms.
+const NOTICED: Duration = Duration::from_millis(100);
+
 /// Number of other connections, and number of calls that each of them makes while a handler blocks.
 const OTHERS: usize = 15;
 const CALLS: usize = 20;
@@ -262,7 +265,8 @@ fn blocking_method_gets_tasks_and_one_log() {
                 .expect("socket should have a local address");
             let client = InteropClient::new(channel);
             let mut threads = Vec::new();
-            // After more than a second, the server polls the handler in place again.
+            // The log is written late, so the server may poll the handler in place again. It then blocks long enough to
+            // be noticed again, and its calls get tasks for longer each time.
             while threads.last().is_none_or(|thread: &String| thread != "caller") {
                 let sleeping = tokio::spawn({
                     let client = client.clone();
@@ -271,6 +275,8 @@ fn blocking_method_gets_tasks_and_one_log() {
                 threads.push(holder.started.recv().await.expect("channel should stay open"));
                 if threads.len() == 1 {
                     until("the log reports the blocked thread", || !lines_about(peer).is_empty()).await;
+                } else {
+                    tokio::time::sleep(NOTICED).await;
                 }
                 holder.release();
                 sleeping.await.expect("task should not panic").expect("call should be released");
