@@ -309,10 +309,8 @@ impl Generator<'_> {
         let _ =
             writeln!(module.text, "}}> = /* @__PURE__ */ $.service({name:?}, \"{fingerprint}\", \"{description}\", {{");
         for Rpc { name, operation, request, reply, more, .. } in &methods {
-            let _ = writeln!(
-                module.text,
-                "  {name}: {{ operation: {operation}, request: {request}, reply: {reply}{more} }},"
-            );
+            let (request, reply) = (property("request", request), property("reply", reply));
+            let _ = writeln!(module.text, "  {name}: {{ operation: {operation}, {request}, {reply}{more} }},");
         }
         let _ = writeln!(module.text, "}});");
 
@@ -410,6 +408,12 @@ struct Rpc {
     reply: String,
     /// Further properties of the method's description, such as `, idempotent: true`. May be empty.
     more: String,
+}
+
+/// Returns a property of a method's description. A type of another module is read by a getter, because modules may
+/// import each other, and the constants of a module are not initialized before those of the modules that it imports.
+fn property(name: &str, of: &str) -> String {
+    if of.starts_with('$') { format!("get {name}() {{ return {of}; }}") } else { format!("{name}: {of}") }
 }
 
 /// Writes the client method for an RPC method. `ident` is the name of the service object.

@@ -46,7 +46,7 @@ export class ItemsClient {
 export const Orders: $.Service<{
   readonly place: $.Unary<Order, $money.Amount>;
 }> = /* @__PURE__ */ $.service("shop.orders.v1.Orders", "b4fe3cb2c7b17b7cb74b5e2bd332df35", "AQUABwMOAgeOAAICAksDASsBBCsEBWsJAQaLAAEBAAIBAwIOAgECAKQPAAEBCQABAQkBBVBsYWNlAAABFXNob3Aub3JkZXJzLnYxLk9yZGVycw==", {
-  place: { operation: 10, request: Order, reply: $money.Amount },
+  place: { operation: 10, request: Order, get reply() { return $money.Amount; } },
 });
 /** Calls the service `shop.orders.v1.Orders`. */
 export class OrdersClient {

@@ -21,8 +21,8 @@ export const Events: $.Service<{
   readonly record: $.Unary<Event, $google$protobuf.Empty>;
   readonly names: $.ServerStreaming<$google$protobuf.Empty, $google$protobuf.StringValue>;
 }> = /* @__PURE__ */ $.service("wellknown.Events", "bef04b7768ca15d6e9fd52f7169366ad", "AQoABweOAAMDA0sEASsFAisCBGsJBgWLAAEHBosAAggAAAABAQkBAQAAAQEDAAIBAwIFAAYBjgABAwKBAAIDiQADBIgABAWLAAUIBosABgkAAQEMAAEBawkGAAEBSwYCBlJlY29yZAAAAQVOYW1lcwIBAhB3ZWxsa25vd24uRXZlbnRz", {
-  record: { operation: 10, request: Event, reply: $google$protobuf.Empty },
-  names: { operation: 11, request: $google$protobuf.Empty, reply: $google$protobuf.StringValue, receives: true },
+  record: { operation: 10, request: Event, get reply() { return $google$protobuf.Empty; } },
+  names: { operation: 11, get request() { return $google$protobuf.Empty; }, get reply() { return $google$protobuf.StringValue; }, receives: true },
 });
 /** Calls the service `wellknown.Events`. */
 export class EventsClient {
