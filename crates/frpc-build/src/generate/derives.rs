@@ -30,7 +30,8 @@ pub(crate) fn remove_conditional(items: &mut [Item], index: &Index<'_>, externs:
             }
             _ => continue,
         };
-        let Some(name) = marker(attributes) else { continue };
+        // The enums of the schema contain no other types.
+        let Some(name) = marker(attributes).filter(|name| !index.enums.contains_key(name)) else { continue };
         // The marker of a oneof is the name of its message followed by its own name, such as `.shop.Order.payment`.
         let outer = name.rsplit_once('.').map(|(outer, _)| outer).filter(|_| !index.messages.contains_key(&name));
         if contains_user_type(outer.unwrap_or(&name), index, externs, &mut HashSet::new())

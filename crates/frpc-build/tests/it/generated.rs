@@ -370,6 +370,18 @@ fn extern_types_restrict_derives() {
     assert!(has(&text, "#[derive(Clone, Copy, PartialEq, Eq, Hash, ::frpc::prost::Message)]"), "{text}");
 }
 
+/// Regression test: enums that are declared in such a message were taken for its oneofs. They lost `Eq`, without which
+/// the derived `Ord` does not compile.
+#[test]
+fn extern_types_leave_derives_of_enums_unchanged() {
+    let test = format!("{HEAD}import \"other.proto\";\nmessage A {{ enum E {{ Z = 0; }} other.B b = 1; E e = 2; }}");
+    let other = "syntax = \"proto3\";\npackage other;\nmessage B {}";
+    let build = Build::of_files(&[("test.proto", &test), ("other.proto", other)]);
+    let text = build.text_with(|builder| builder.extern_path(".other", "::other_crate::types"));
+    let derive = "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::frpc::prost::Enumeration)]";
+    assert!(has(&text, derive), "{text}");
+}
+
 #[test]
 fn oneof_enums_are_resolved_from_both_modules() {
     let text = generated("message A { enum E { Z = 0; } oneof o { E own = 1; F far = 2; } }\nenum F { Y = 0; }");
