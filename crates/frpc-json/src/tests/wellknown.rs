@@ -117,6 +117,9 @@ fn any_is_read_with_type_at_any_position() {
             r#"{"@type":"a/google.protobuf.Duration","value":"1s"}"#,
         ),
         (r#"{"@type":"a/google.protobuf.Int64Value","value":"5"}"#, ""),
+        // prost omits negative zeros.
+        (r#"{"@type":"a/google.protobuf.FloatValue","value":-0}"#, ""),
+        (r#"{"@type":"a/google.protobuf.DoubleValue","value":-0}"#, ""),
         (r#"{"@type":"a/google.protobuf.Struct","value":{"@type":1,"value":[null]}}"#, ""),
         (r#"{"@type":"a/google.protobuf.Value","value":null}"#, ""),
         (r#"{"@type":"a/google.protobuf.SourceContext","fileName":"x"}"#, ""),

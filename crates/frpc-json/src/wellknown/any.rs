@@ -1,5 +1,7 @@
 //! `Any`, represented by its content instead of its bytes. Requires a table of types.
 
+use polyglot::protobuf::floats::wrapped_zero;
+
 use crate::error::quoted;
 use crate::{DecodeError, DecodeReason, EncodeError, EncodeReason, Reader, Writer};
 
@@ -120,7 +122,7 @@ impl crate::Types {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn with<M: crate::Json + prost::Message>(self) -> Self {
+    pub fn with<M: crate::Json + prost::Message + 'static>(self) -> Self {
         self.with_type(&crate::AnyType::of::<M>())
     }
 
@@ -139,16 +141,16 @@ impl crate::Types {
 impl crate::AnyType {
     /// Creates the descriptor of message type `M`, for use in an `Any`.
     #[must_use]
-    pub const fn of<M: crate::Json + prost::Message>() -> Self {
+    pub const fn of<M: crate::Json + prost::Message + 'static>() -> Self {
         fn encode<M: crate::Json + prost::Message>(bytes: &[u8], to: &mut Writer<'_>) -> Result<(), EncodeError> {
             let message = M::decode(bytes);
             message.map_err(|error| Writer::refuse(format!("content of an Any: {error}")))?.encode_json(to)
         }
 
-        fn decode<M: crate::Json + prost::Message>(from: &mut Reader<'_>) -> Result<Vec<u8>, DecodeError> {
+        fn decode<M: crate::Json + prost::Message + 'static>(from: &mut Reader<'_>) -> Result<Vec<u8>, DecodeError> {
             let mut message = M::default();
             message.decode_json(from)?;
-            Ok(message.encode_to_vec())
+            Ok(wrapped_zero(&message).map_or_else(|| message.encode_to_vec(), <[u8]>::to_vec))
         }
 
         Self { name: M::NAME, is_object: M::IS_OBJECT, encode: encode::<M>, decode: decode::<M>, memory: None }

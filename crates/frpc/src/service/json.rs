@@ -36,7 +36,7 @@ fn decoded<A: Json>(decoded: Result<(A, usize), DecodeError>, options: &FormatOp
 /// Returns the descriptor of a message type that an `Any` may contain in JSON. The memory limits of protobuf messages
 /// apply to it.
 #[must_use]
-pub const fn any_type<M: Json + prost::Message + Protobuf>() -> AnyType {
+pub const fn any_type<M: Json + prost::Message + Protobuf + 'static>() -> AnyType {
     AnyType::of::<M>().bounded(|message| memory_of::<M>(message).ok())
 }
 

@@ -11,7 +11,9 @@ pub use super::utf8_bytes::*;
 
 /// Returns the encoding of a negative zero in a `FloatValue` or `DoubleValue`. prost encodes it as an empty message.
 /// Returns `None` for all other messages. The types are compared at compile time.
-pub(super) fn wrapped_zero<M: 'static>(message: &M) -> Option<&'static [u8]> {
+#[doc(hidden)]
+#[must_use]
+pub fn wrapped_zero<M: 'static>(message: &M) -> Option<&'static [u8]> {
     fn float<T: Copy + 'static>(message: &dyn Any) -> Option<T> {
         message.downcast_ref::<T>().or_else(|| message.downcast_ref::<Box<T>>().map(|it| &**it)).copied()
     }
