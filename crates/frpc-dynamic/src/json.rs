@@ -212,5 +212,7 @@ fn is_null(kind: &Kind) -> bool {
 fn content(any: &MessageDescriptor, type_url: &str) -> Option<MessageDescriptor> {
     let (_, name) = type_url.rsplit_once('/')?;
     let well_known = || WELL_KNOWN.get_message_by_name(name);
-    any.parent_pool().get_message_by_name(name).or_else(well_known)
+    let found = any.parent_pool().get_message_by_name(name).or_else(well_known);
+    // prost-reflect ignores a leading dot.
+    found.filter(|found| found.full_name() == name)
 }

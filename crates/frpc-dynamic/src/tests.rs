@@ -113,6 +113,7 @@ fn dynamic_json_errors_match_generated_code() {
     assert!(
         refusal(r#"{"any":{"@type":"x/shop.Stranger"}}"#).contains("type \"x/shop.Stranger\" of an Any is not known")
     );
+    assert!(refusal(r#"{"any":{"@type":"x/.shop.Order"}}"#).contains("type \"x/.shop.Order\" of an Any is not known"));
     assert!(refusal(r#"{"any":{"name":"no type"}}"#).contains("an Any without \"@type\""));
     assert!(refusal(r#"{"orders":[null]}"#).contains("expected"));
     assert!(refusal("{} {}").contains("the end of the input expected"));
