@@ -83,14 +83,16 @@ fn hidden_by(proto: &Path, includes: &[PathBuf], path: impl Fn(&str) -> Option<P
     path(&name).filter(|read| fs::canonicalize(read).ok() != fs::canonicalize(proto).ok())
 }
 
-/// File resolver for files in memory: their texts by name.
+/// File resolver for files in memory: their texts by name. Removes byte order marks and renames fields, like
+/// [`Include`].
 #[derive(Clone, Default)]
 struct Sources(Rc<HashMap<String, String>>);
 
 impl FileResolver for Sources {
     fn open_file(&self, name: &str) -> Result<File, protox::Error> {
         let text = self.0.get(name).ok_or_else(|| protox::Error::file_not_found(name))?;
-        File::from_source(name, text)
+        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+        Ok(distinct(File::from_source(name, text)?, &mut Vec::new()))
     }
 }
 
@@ -109,14 +111,19 @@ impl FileResolver for Include {
             Some(text) => File::from_source(name, text),
             None => IncludeFileResolver::new(self.0.clone()).open_file(name),
         }?;
-        let mut descriptor = file.file_descriptor_proto().clone();
-        let mut changes = distinguish_fields(&mut descriptor);
-        if changes.is_empty() {
-            return Ok(file);
-        }
-        self.1.borrow_mut().append(&mut changes);
-        Ok(File::from_file_descriptor_proto(descriptor))
+        Ok(distinct(file, &mut self.1.borrow_mut()))
     }
+}
+
+/// [Renames](distinguish_fields) fields of a file. Adds a description of each renaming to `renamed`.
+fn distinct(file: File, renamed: &mut Vec<String>) -> File {
+    let mut descriptor = file.file_descriptor_proto().clone();
+    let mut changes = distinguish_fields(&mut descriptor);
+    if changes.is_empty() {
+        return file;
+    }
+    renamed.append(&mut changes);
+    File::from_file_descriptor_proto(descriptor)
 }
 
 /// Converts a descriptor set of another program into a schema. Checks that all used types and imports are present, and

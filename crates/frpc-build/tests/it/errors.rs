@@ -210,6 +210,16 @@ fn types_with_same_rust_name_are_numbered() {
     }
 }
 
+/// Regression test: such files could only be read from disk.
+#[test]
+fn sources_in_memory_are_accepted_like_files() {
+    let text = "syntax = \"proto3\"; message A { int32 abc_def = 1; int32 _abc_def = 2; }";
+    for start in ["", "\u{feff}"] {
+        let sources = vec![("test.proto".to_owned(), format!("{start}{text}"))];
+        frpc_build::configure().load_sources(sources).expect("source should be accepted");
+    }
+}
+
 /// Regression test: such fields were errors, although protoc accepts them since version 22.
 #[test]
 fn fields_that_differ_in_case_are_renamed() {
