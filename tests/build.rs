@@ -16,8 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     market.compile_protos(&["../examples/proto/exchange.proto"], &["../examples/proto"])?;
     let quickstart = frpc_build::configure().numbering(Numbering::Go);
     quickstart.compile_protos(&["../examples/quickstart/proto/quickstart.proto"], &["../examples/quickstart/proto"])?;
-    // Peers do not use this schema, so it needs no lock. Maps are sorted, so that their entries are always written in
-    // the same order.
+    // Maps are sorted, so that their entries are always written in the same order.
     let json = frpc_build::configure().json(true).btree_map(".");
     let descriptors = Path::new(&env::var("OUT_DIR")?).join("json.bin");
     let json = json.file_descriptor_set_path(descriptors);

@@ -77,8 +77,7 @@ fn print(text: &str) -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Generates code without protoc. The arguments are the parameters (or `-` for none), the output folder, and the files.
-/// Imports are searched in the folders of the files and in the current folder. Locks are next to the schema, as with a
-/// build script.
+/// Imports are searched in the folders of the files and in the current folder.
 fn generate(arguments: &[OsString]) -> Result<(), Box<dyn std::error::Error>> {
     let [parameter, folder, files @ ..] = arguments else {
         return Err("`generate` needs parameters (or `-`), a folder and files".into());
