@@ -224,6 +224,13 @@ fn fail_stream(sink: ResponseSender<Payload>, status: Status) -> Result<(), Stat
     }
 }
 
+/// Returns whether the call of a reply stream has ended.
+fn is_closed(sink: &ResponseSender<Payload>) -> bool {
+    // Poll once with a no-op waker, because the caller must not block.
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    std::pin::pin!(sink.closed()).poll(&mut context).is_ready()
+}
+
 fn gone() -> Status {
     Status::cancelled("the caller cancelled the call or disconnected")
 }
@@ -293,12 +300,7 @@ pub extern "C" fn frisbee_call_is_cancelled(call: *mut frisbee_call) -> bool {
         let call = handle::get(call)?;
         Ok(match &*call.sink.lock() {
             Some(Sink::Single(sink)) => sink.is_closed(),
-            Some(Sink::Stream(sink)) => {
-                // Poll once with a no-op waker, because this function must not block.
-                let mut closed = std::pin::pin!(sink.closed());
-                let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-                closed.as_mut().poll(&mut context).is_ready()
-            }
+            Some(Sink::Stream(sink)) => is_closed(sink),
             None => true,
         })
     });
@@ -479,6 +481,7 @@ pub unsafe extern "C" fn frisbee_call_finish(call: *mut frisbee_call, error: *mu
             let (failed, sink) = (call.failed.lock().take(), call.sink.lock().take());
             match (failed, sink) {
                 (Some(status), Some(Sink::Stream(sink))) => fail_stream(sink, status),
+                (None, Some(Sink::Stream(sink))) if is_closed(&sink) => Err(gone()),
                 _ => Ok(()),
             }
         })

@@ -2,6 +2,7 @@
 
 #include <frisbee.h>
 #include <pthread.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -15,6 +16,8 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int met, watching;
+/* The end of the call whose caller has disconnected. */
+static frisbee_code finished = FRISBEE_UNKNOWN;
 static bool may_end;
 static frisbee_server *server;
 
@@ -72,11 +75,43 @@ static void watch(frisbee_call *call, void *user) {
     frisbee_call_finish(call, NULL);
 }
 
-static frisbee_stream *open_watch(frisbee_client *client, const frisbee_call_options *options) {
+/* Finishes its call after the caller has cancelled it. */
+static void linger(frisbee_call *call, void *user) {
+    (void)user;
+    CHECK(frisbee_call_send(call, FRISBEE_JSON, "{}", 2, NULL) == FRISBEE_OK);
+    while (!frisbee_call_is_cancelled(call))
+        sched_yield();
+    pthread_mutex_lock(&lock);
+    finished = frisbee_call_finish(call, NULL);
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+static frisbee_stream *open_stream(frisbee_client *client, const char *method, const frisbee_call_options *options) {
     frisbee_error error;
     frisbee_stream *stream = NULL;
-    CHECK_OK(frisbee_client_open(client, "t.S/Watch", FRISBEE_JSON, "{}", 2, options, &stream, &error), error);
+    CHECK_OK(frisbee_client_open(client, method, FRISBEE_JSON, "{}", 2, options, &stream, &error), error);
     return stream;
+}
+
+static frisbee_stream *open_watch(frisbee_client *client, const frisbee_call_options *options) {
+    return open_stream(client, "t.S/Watch", options);
+}
+
+/* Regression test: the end of a cancelled stream of replies was reported as a success. */
+static void finish_of_cancelled_call_is_cancelled(void) {
+    frisbee_client *client = connected();
+    frisbee_stream *stream = open_stream(client, "t.S/Linger", NULL);
+    frisbee_reply *reply = frisbee_stream_next(stream);
+    CHECK_CODE(reply, FRISBEE_OK);
+    frisbee_reply_free(reply);
+    frisbee_stream_free(stream);
+    pthread_mutex_lock(&lock);
+    while (finished == FRISBEE_UNKNOWN)
+        pthread_cond_wait(&changed, &lock);
+    CHECK(finished == FRISBEE_CANCELLED);
+    pthread_mutex_unlock(&lock);
+    frisbee_client_free(client);
 }
 
 /* Regression test: a call that had ended while it waited for a thread still ran later, and its request was kept
@@ -119,14 +154,17 @@ static void call_that_ends_before_it_has_a_thread_never_runs(void) {
 
 int main(void) {
     frisbee_error error;
-    const char *proto = "syntax = \"proto3\"; package t; service S { rpc Watch(Q) returns (stream Q); } message Q {}";
+    const char *proto = "syntax = \"proto3\"; package t; service S { rpc Watch(Q) returns (stream Q); "
+                        "rpc Linger(Q) returns (stream Q); } message Q {}";
     alarm(100);
     CHECK_OK(frisbee_server_new("t.Functions", NULL, &server, &error), error);
     CHECK_OK(frisbee_server_add(server, "meet() -> int64", meet, NULL, &error), error);
     CHECK_OK(frisbee_server_proto(server, proto, FRISBEE_CODEC_POLYGLOT, &error), error);
     CHECK_OK(frisbee_server_handle(server, "t.S/Watch", watch, NULL, &error), error);
+    CHECK_OK(frisbee_server_handle(server, "t.S/Linger", linger, NULL, &error), error);
     CHECK_OK(frisbee_server_start(server, "127.0.0.1:0", &error), error);
     blocked_functions_leave_threads_to_others();
+    finish_of_cancelled_call_is_cancelled();
     call_that_ends_before_it_has_a_thread_never_runs();
     CHECK_OK(frisbee_server_stop(server, &error), error);
     CHECK(frisbee_server_free(server) == FRISBEE_OK);
