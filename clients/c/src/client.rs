@@ -24,13 +24,14 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{OnceCell, watch};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 /// A client of one server. Lost connections are replaced. The handle is freed by `frisbee_client_free`.
 pub struct frisbee_client {
     pub(crate) channel: Channel,
     /// Schema of the server's methods, set by the program or fetched for the first call.
-    schema: OnceCell<Arc<Schema>>,
+    schema: Arc<OnceCell<Arc<Schema>>>,
     /// Pub/sub client of the server, which connects on first use to the address in `topics_at` with the settings stored
     /// there.
     topics: OnceCell<Topics>,
@@ -318,13 +319,23 @@ impl frisbee_client {
     }
 
     /// Fetches the schema from the server unless it is known. Concurrent calls wait for the same fetch.
-    async fn fetch_schema(&self) -> Result<&Arc<Schema>, Status> {
-        // `get_or_try_init` leaves the cell empty after a failure, so that the next call fetches again.
-        let fetched = self.schema.get_or_try_init(async || {
-            let shown = ServerSchema::fetch(&self.channel).await.map_err(without_schema)?;
-            Schema::of_server(&shown).map(Arc::new)
+    async fn fetch_schema(&self) -> Result<Arc<Schema>, Status> {
+        let (schema, channel) = (self.schema.clone(), self.channel.clone());
+        // Fetch in a task, because a call of a queue is polled only when the program takes events. Other calls would
+        // wait for it forever. Dropping the set aborts the task.
+        let mut task = JoinSet::new();
+        task.spawn(async move {
+            // `get_or_try_init` leaves the cell empty after a failure, so that the next call fetches again.
+            let fetched = schema.get_or_try_init(async || {
+                let shown = ServerSchema::fetch(&channel).await.map_err(without_schema)?;
+                Schema::of_server(&shown).map(Arc::new)
+            });
+            fetched.await.cloned()
         });
-        fetched.await
+        match task.join_next().await {
+            Some(Ok(fetched)) => fetched,
+            _ => Err(Status::internal("the fetch of the schema panicked")),
+        }
     }
 
     /// Returns the client of the server's topics. Its first use opens a connection, which is replaced if it is lost.
@@ -421,7 +432,7 @@ pub unsafe extern "C" fn frisbee_client_connect(
             let channel = wait(builder.connect(address))?.inspect_err(|_| drop(end(&running)))?;
             handle::insert(Arc::new(frisbee_client {
                 channel,
-                schema: OnceCell::new(),
+                schema: Arc::default(),
                 topics: OnceCell::new(),
                 topics_at: (topics, address.to_owned()),
                 running,
@@ -643,7 +654,7 @@ mod tests {
         tokio::spawn(async move { server.serve_connection(there).await });
         let channel = Channel::connect_io(here).await.unwrap();
         let topics_at = (frpc::frisbee::Client::builder(), String::new());
-        let (schema, topics) = (OnceCell::new(), OnceCell::new());
+        let (schema, topics) = (Arc::default(), OnceCell::new());
         let client = frisbee_client { channel, schema, topics, topics_at, running: Arc::default() };
         client.fetch_schema().await.unwrap();
     }

@@ -29,6 +29,19 @@ int main(int argc, char **argv) {
     while (atomic_load(&ended) < calls)
         usleep(1000);
     CHECK(frisbee_client_free(client) == FRISBEE_OK);
+
+    /* Regression test: a call waited forever for the schema that a call of a queue was fetching. */
+    frisbee_queue *queue = NULL;
+    frisbee_event event;
+    CHECK_OK(frisbee_client_connect(argv[1], NULL, &client, &error), error);
+    CHECK_OK(frisbee_queue_new(&queue, &error), error);
+    CHECK_OK(frisbee_client_submit(client, "greet.Greeter/Greet", FRISBEE_JSON, name, strlen(name), NULL, queue, NULL,
+                                   &error), error);
+    end(NULL, frisbee_client_call(client, "greet.Greeter/Greet", FRISBEE_JSON, name, strlen(name), NULL));
+    CHECK_OK(frisbee_queue_next(queue, -1, &event, &error), error);
+    end(NULL, event.reply);
+    CHECK(frisbee_queue_free(queue) == FRISBEE_OK);
+    CHECK(frisbee_client_free(client) == FRISBEE_OK);
     puts("done");
     return 0;
 }
