@@ -751,9 +751,10 @@ enum frisbee_code frisbee_server_hand_off(struct frisbee_server *server,
 /// `function` receives the connection. Returns `FRISBEE_FAILED_PRECONDITION` if the caller has not requested a
 /// hand-off.
 ///
-/// After success, `function` is called exactly once, on a thread of the library, and must not block. If the call has
-/// failed or the caller has disconnected, its descriptor is -1. `user` stays with the caller and must be valid until
-/// then, even if the server stops. Only `user` and `error` may be NULL. May be called from any thread.
+/// After success, `function` is called exactly once, on a thread of the library, and must not block. Its descriptor is
+/// -1 if the call has failed, the caller has disconnected, or another function has been set. `user` stays with the
+/// caller and must be valid until then, even if the server stops. Only `user` and `error` may be NULL. May be called
+/// from any thread.
 enum frisbee_code frisbee_call_hand_off(struct frisbee_call *call,
                                         frisbee_hand_off_function function,
                                         void *user,

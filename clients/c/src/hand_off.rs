@@ -68,8 +68,12 @@ impl NewOwner {
 
 impl Drop for NewOwner {
     fn drop(&mut self) {
-        if let Some((run, user)) = self.0.take() {
-            in_callback(|| run(-1, frisbee_bytes::EMPTY, user.get()));
+        let Some((run, user)) = self.0.take() else { return };
+        let fail = move || in_callback(|| run(-1, frisbee_bytes::EMPTY, user.get()));
+        // Use a thread of the library, because this one may be the program's, with locks that the function takes.
+        match runtime::handle() {
+            Ok(runtime) => drop(runtime.spawn(async move { fail() })),
+            Err(_) => fail(),
         }
     }
 }
@@ -98,9 +102,10 @@ pub unsafe extern "C" fn frisbee_server_hand_off(
 /// `function` receives the connection. Returns `FRISBEE_FAILED_PRECONDITION` if the caller has not requested a
 /// hand-off.
 ///
-/// After success, `function` is called exactly once, on a thread of the library, and must not block. If the call has
-/// failed or the caller has disconnected, its descriptor is -1. `user` stays with the caller and must be valid until
-/// then, even if the server stops. Only `user` and `error` may be NULL. May be called from any thread.
+/// After success, `function` is called exactly once, on a thread of the library, and must not block. Its descriptor is
+/// -1 if the call has failed, the caller has disconnected, or another function has been set. `user` stays with the
+/// caller and must be valid until then, even if the server stops. Only `user` and `error` may be NULL. May be called
+/// from any thread.
 ///
 /// # Safety
 /// `error` is NULL or writable; `function` accepts `user` on any thread.

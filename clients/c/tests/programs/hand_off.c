@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <frisbee.h>
+#include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -10,6 +11,9 @@
 static frisbee_error error;
 /* The descriptors of the server, one for each hand-off. */
 static int owned[2];
+/* The descriptors that replaced functions receive. */
+static int replaced[2];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void own(int32_t descriptor, frisbee_bytes early, void *user) {
     frisbee_client *client = *(frisbee_client **)user;
@@ -21,12 +25,24 @@ static void own(int32_t descriptor, frisbee_bytes early, void *user) {
     CHECK(write(owned[1], &descriptor, sizeof descriptor) == sizeof descriptor);
 }
 
+static void replace(int32_t descriptor, frisbee_bytes early, void *user) {
+    (void)early, (void)user;
+    pthread_mutex_lock(&lock);
+    pthread_mutex_unlock(&lock);
+    CHECK(write(replaced[1], &descriptor, sizeof descriptor) == sizeof descriptor);
+}
+
 static void open_raw(frisbee_call *call, void *user) {
     frisbee_error inner;
     bool fails = false;
     frisbee_call_bool(call, "fails", &fails);
     CHECK(frisbee_call_hand_off(call, NULL, user, &inner) == FRISBEE_INVALID_ARGUMENT);
-    const frisbee_code code = frisbee_call_hand_off(call, own, user, &inner);
+    /* Regression test: a replaced function was called on the thread that replaced it, and could not take its locks. */
+    pthread_mutex_lock(&lock);
+    frisbee_code code = frisbee_call_hand_off(call, replace, NULL, &inner);
+    if (code == FRISBEE_OK)
+        code = frisbee_call_hand_off(call, own, user, &inner);
+    pthread_mutex_unlock(&lock);
     if (code != FRISBEE_OK || fails)
         frisbee_call_fail(call, code == FRISBEE_OK ? FRISBEE_ABORTED : code, inner.message, NULL);
     else
@@ -57,11 +73,13 @@ static void read_whole(struct connection *from, const char *expected) {
     CHECK(from->len == strlen(expected) && memcmp(from->bytes, expected, from->len) == 0);
 }
 
-static int next_owned(void) {
+static int next_of(int pipe) {
     int descriptor;
-    CHECK(read(owned[0], &descriptor, sizeof descriptor) == sizeof descriptor);
+    CHECK(read(pipe, &descriptor, sizeof descriptor) == sizeof descriptor);
     return descriptor;
 }
+
+static int next_owned(void) { return next_of(owned[0]); }
 
 static void expect(frisbee_reply *reply, frisbee_code code) {
     CHECK_CODE(reply, code);
@@ -72,7 +90,8 @@ int main(int count, char **arguments) {
     frisbee_server *server = NULL;
     frisbee_client *client = NULL;
     struct connection mine = {.descriptor = -1}, theirs = {.len = 0};
-    CHECK(pipe(owned) == 0);
+    alarm(100);
+    CHECK(pipe(owned) == 0 && pipe(replaced) == 0);
     frisbee_server_options serving = {0};
     frisbee_client_options calling = {0};
     if (count > 2) {
@@ -93,7 +112,7 @@ int main(int count, char **arguments) {
     expect(frisbee_client_hand_off(client, "other", FRISBEE_JSON, "{}", 2, NULL, take, &mine), FRISBEE_UNIMPLEMENTED);
     const char *fails = "{\"fails\":true}";
     expect(frisbee_client_hand_off(client, "open", FRISBEE_JSON, fails, strlen(fails), NULL, take, &mine), FRISBEE_ABORTED);
-    CHECK(next_owned() == -1 && mine.descriptor == -1);
+    CHECK(next_owned() == -1 && next_of(replaced[0]) == -1 && mine.descriptor == -1);
 
     frisbee_reply *reply = frisbee_client_hand_off(client, "open", FRISBEE_JSON, "{}", 2, NULL, take, &mine);
     CHECK_CODE(reply, FRISBEE_OK);
