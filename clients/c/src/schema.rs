@@ -9,7 +9,7 @@ use frpc_dynamic::{Codec, DescriptorPool};
 use frpc_reflection::{ServerSchema, v1};
 use parking_lot::Mutex;
 use prost_reflect::MethodDescriptor;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Operation number of the first method of a schema, unless another schema uses it.
 pub(crate) const FIRST_OPERATION: u16 = 10;
@@ -102,15 +102,19 @@ impl Schema {
         known: &[(ServiceDescription, frisbee_codec)],
     ) -> Result<Self, Status> {
         let mut schema = Self { codec: Codec::new(), files, methods: Vec::new(), names: Vec::new() };
-        let mut names = Vec::new();
-        for (known, codec) in known {
-            let Some(service) = pool.get_service_by_name(&known.service) else { continue };
+        let (mut names, mut full_names) = (Vec::new(), Vec::new());
+        // Use maps, because a malicious server may describe many thousands of services and methods.
+        let known: HashMap<&str, _> = known.iter().map(|known| (known.0.service.as_str(), known)).collect();
+        for service in pool.services() {
+            let Some((known, codec)) = known.get(service.full_name()) else { continue };
             let (layout, constants) = known.leak().map_err(Status::internal)?;
+            let mut declared: HashMap<_, _> =
+                service.methods().map(|method| (method.name().to_owned(), method)).collect();
             for (method, known) in constants.iter().zip(&known.methods) {
-                let Some(descriptor) = service.methods().find(|method| method.name() == known.name) else { continue };
+                let Some(descriptor) = declared.remove(&known.name) else { continue };
                 let message = |descriptor| MessageType { descriptor, codec: *codec };
                 let index = schema.methods.len();
-                schema.add_name(format!("{}/{}", service.full_name(), known.name), index);
+                full_names.push((format!("{}/{}", service.full_name(), known.name), index));
                 names.push((known.name.clone(), index));
                 schema.methods.push(Callable {
                     request: message(descriptor.input()),
@@ -128,19 +132,19 @@ impl Schema {
         let (own, others): (Vec<_>, Vec<_>) =
             names.into_iter().partition(|(_, index)| is_about_server(&schema.at(*index).name()));
         let taken: HashSet<String> = others.iter().map(|(name, _)| name.clone()).collect();
-        for (name, index) in others.into_iter().chain(own.into_iter().filter(|(name, _)| !taken.contains(name))) {
-            schema.add_name(name, index);
-        }
+        let own = own.into_iter().filter(|(name, _)| !taken.contains(name));
+        let names = full_names.into_iter().chain(others).chain(own);
+        schema.names =
+            names.map(|(name, index)| MethodName { name: name.into_bytes().into(), index: Some(index) }).collect();
+        schema.names.sort_by(|a, b| (a.name.len(), &a.name).cmp(&(b.name.len(), &b.name)));
+        schema.names.dedup_by(|later, kept| {
+            let is_same = later.name == kept.name;
+            if is_same {
+                kept.index = None;
+            }
+            is_same
+        });
         Ok(schema)
-    }
-
-    fn add_name(&mut self, name: String, index: usize) {
-        if let Some(known) = self.names.iter_mut().find(|known| *known.name == *name.as_bytes()) {
-            known.index = None;
-            return;
-        }
-        let at = self.names.partition_point(|known| known.name.len() < name.len());
-        self.names.insert(at, MethodName { name: name.into_bytes().into(), index: Some(index) });
     }
 
     /// Returns the method with an index that [`method_index`](Self::method_index) returned.
@@ -251,5 +255,21 @@ mod tests {
         let schema = Schema::parse(text, frisbee_codec::FRISBEE_CODEC_POLYGLOT, FIRST_OPERATION)
             .expect("schema should be valid");
         assert!(schema.method_index(b"shop.Shop/Show").is_ok());
+    }
+
+    #[test]
+    fn short_names_of_several_services_are_ambiguous() {
+        let text =
+            "syntax = \"proto3\"; package t; message Q {} service A { rpc One(Q) returns (Q); rpc Two(Q) returns (Q); }
+                    service B { rpc One(Q) returns (Q); rpc Six(Q) returns (Q); }";
+        let schema = Schema::parse(text, frisbee_codec::FRISBEE_CODEC_POLYGLOT, FIRST_OPERATION)
+            .expect("schema should be valid");
+        let found = |name: &[u8]| schema.method_index(name).map(|index| schema.at(index).name());
+        assert_eq!(found(b"Two").unwrap(), "t.A/Two");
+        assert_eq!(found(b"Six").unwrap(), "t.B/Six");
+        assert_eq!(found(b"/t.A/One").unwrap(), "t.A/One");
+        assert_eq!(found(b"t.B/One").unwrap(), "t.B/One");
+        assert_eq!(found(b"One").unwrap_err().code(), frpc::Code::InvalidArgument);
+        assert_eq!(found(b"Ten").unwrap_err().code(), frpc::Code::Unimplemented);
     }
 }
