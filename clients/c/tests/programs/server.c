@@ -86,6 +86,12 @@ static void send_number(frisbee_call *call, int64_t value) {
     frisbee_call_send(call, FRISBEE_JSON, text, strlen(text), NULL);
 }
 
+/* Finishes a call, whose caller may have disconnected. */
+static void expect_finished(frisbee_call *call) {
+    frisbee_code finished = frisbee_call_finish(call, NULL);
+    CHECK(finished == FRISBEE_OK || finished == FRISBEE_CANCELLED);
+}
+
 static void count_up(frisbee_call *call, void *user) {
     (void)user;
     frisbee_error error;
@@ -95,10 +101,11 @@ static void count_up(frisbee_call *call, void *user) {
     CHECK(frisbee_call_reply(call, FRISBEE_JSON, "{}", 2, &error) == FRISBEE_FAILED_PRECONDITION);
     for (int64_t at = 0; at < count && !frisbee_call_is_cancelled(call); at++)
         send_number(call, from + at);
-    if (count == 0)
+    if (count == 0) {
         CHECK_OK(frisbee_call_fail(call, FRISBEE_INVALID_ARGUMENT, "count is 0", &error), error);
-    else
-        CHECK_OK(frisbee_call_finish(call, &error), error);
+        return;
+    }
+    expect_finished(call);
 }
 
 static void sum_up(frisbee_call *call, void *user) {
@@ -124,8 +131,7 @@ static void running_sum(frisbee_call *call, void *user) {
         frisbee_call_i64(call, "value", &value);
         send_number(call, total += value);
     }
-    frisbee_code finished = frisbee_call_finish(call, &error);
-    CHECK(finished == FRISBEE_OK || finished == FRISBEE_CANCELLED);
+    expect_finished(call);
 }
 
 int main(int argc, char **argv) {
