@@ -2,9 +2,8 @@
 //!
 //! # Decisions
 //!
-//! The lock of the table covers both a change and its delivery to the queues of all observers. The lock also covers
-//! both a list and its delivery to a new observer. Changes therefore have the same order in every queue, and a list
-//! includes exactly the changes queued before it.
+//! The table stays locked while a change is queued for all observers, and while the list is queued for a new observer.
+//! Every queue therefore receives changes in the same order, and a list includes exactly the changes made before it.
 
 use super::broker::{BrokerShared, Target};
 use super::inbox::{RecvError, Subscription};
@@ -135,8 +134,7 @@ impl BrokerShared {
         }
     }
 
-    /// Removes a subscription from the list of a topic's subscribers, to which [`join_presence`](Self::join_presence)
-    /// has added it.
+    /// Removes a subscription that [`join_presence`](Self::join_presence) added to the list of a topic's subscribers.
     pub(super) fn leave_presence(&self, subscriber: &Subscriber, topic: &str, name: &str) {
         let mut topics = self.presences.topics.lock();
         let Some(names) = topics.get_mut(topic) else { return };
@@ -258,7 +256,7 @@ impl Client {
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// // A name may be that of the caller, which `on_connect` has attached.
+    /// // The name could also come from an identity that `on_connect` attached to the connection.
     /// let broker = Broker::builder().presence("rooms.*", |_connection| Some("ada".to_owned())).build();
     /// # let server = Server::builder().bind("127.0.0.1:0", broker).await?;
     /// # let address = server.local_addr();
