@@ -77,7 +77,7 @@ impl Disk {
         }
     }
 
-    /// Waits up to 10 ms until all previous changes are permanent. Never completes if the process crashes before.
+    /// Waits until all previous changes are permanent, which takes up to 10 ms. Never completes if the process crashes.
     ///
     /// # Cancel safety
     /// If the future is dropped, the changes may or may not become permanent.
