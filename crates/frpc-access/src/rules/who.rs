@@ -61,7 +61,7 @@ impl Who {
         Self(Condition::Known)
     }
 
-    /// Matches callers with this role, which comes from their token or was added by the program.
+    /// Matches callers with this role, whether it comes from their token or was added by the program.
     ///
     /// ```
     /// use frpc_access::Who;
@@ -127,7 +127,7 @@ impl Who {
         Self(Condition::CommonName(name.into()))
     }
 
-    /// Matches processes of a local user, over a Unix socket.
+    /// Matches local processes with this user ID that connect over a Unix socket.
     ///
     /// ```
     /// use frpc_access::Who;
@@ -140,7 +140,8 @@ impl Who {
         Self(Condition::User(uid))
     }
 
-    /// Matches processes with this effective group, over a Unix socket. Supplementary groups are ignored.
+    /// Matches local processes with this effective group ID that connect over a Unix socket. Ignores supplementary
+    /// groups.
     ///
     /// ```
     /// use frpc_access::Who;
