@@ -28,7 +28,8 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// A pending handler of any method. Call only one of the functions that return its outcome, and only once.
+/// A pending handler of any method. `answered_by`, `outcome` and `formatted` consume the handler and panic if it has
+/// already been consumed.
 pub(super) trait WaitingHandler {
     /// Returns the size of the handler's future in bytes.
     fn size(&self) -> usize;
