@@ -2,9 +2,9 @@
 //!
 //! # Decisions
 //!
-//! Slots are reused, so a connection allocates only for its maximum number of concurrent streams. A key contains the
-//! slot and the id of its stream. Ids are never reused, so a key becomes invalid when its stream closes. The index of
-//! the open streams is sorted by id. New streams have higher ids than all earlier ones, so they are appended.
+//! Slots are reused, so a connection never has more slots than its maximum number of concurrent streams. A key contains
+//! the slot and the id of its stream. Ids are never reused, so a key becomes invalid when its stream closes. The index
+//! of the open streams is sorted by id. New streams have higher ids than all earlier ones, so they are appended.
 
 use crate::Head;
 use crate::error::ConnectionError;
@@ -12,9 +12,9 @@ use crate::window::{SendWindow, StreamWindow};
 use bytes::Bytes;
 use std::collections::VecDeque;
 
-/// Maximum number of remembered ids of streams that this end has reset. The peer may have sent frames for these
-/// streams. If there are more, the oldest ones are forgotten, and frames for any closed stream up to the highest
-/// forgotten id are discarded. Remembering all of them would take memory for each stream that a peer may open.
+/// Maximum number of recently reset streams to remember. The peer may still send frames for a stream before it
+/// receives the reset. Once the limit is reached, the oldest id is forgotten, and frames for any closed stream up to
+/// the highest forgotten id are discarded. Without a limit, a peer could make the list grow without bound.
 const RESETS_MAX: usize = 256;
 
 /// Stream id that marks a slot as unused.
@@ -160,7 +160,7 @@ pub(crate) struct StreamSlot {
     pub(crate) queue: Option<Box<SendQueue>>,
 }
 
-/// Size of the parts that the caller divides a body into. Predicts the size of the next part.
+/// Size class of the last body part that the caller sent. Used to predict the size of the next part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Load {
     /// The stream has not sent any part.
