@@ -3,7 +3,7 @@
 //! While at least half of the memory is free, callers are not limited. Beyond that, a caller may hold at most three
 //! times as much memory as remains free, or 1/16 of the free memory if another caller is also large. A single caller
 //! thus gets three quarters. Each greedy caller reduces the free memory, but never to zero: after 32 of them, a new
-//! caller still gets 130 KiB of 64 MiB. Granted memory is not revoked, because handlers cannot give it back.
+//! caller still gets 130 KiB of 64 MiB. Granted memory is not revoked, because a running handler cannot release it.
 
 use super::{Account, Budget};
 use crate::debug::opaque_debug;

@@ -7,9 +7,9 @@
 //! would starve for seconds. All current waiters form a round and are woken together, because most packets are short
 //! and many fit. A waiter that found no space is woken again before later arrivals.
 //!
-//! Streams wait for turns instead, in the order of the bytes that they have sent, which is deficit round robin: a turn
-//! that exceeds its size delays the next turn of its stream. Streams do not take part in the rounds of calls, because a
-//! call must not wait for a stream.
+//! Streams take turns by deficit round robin: turns are ordered by the number of bytes sent, and a stream that overruns
+//! its turn waits longer for the next one. Streams are not part of the rounds, because a call must not wait for a
+//! stream.
 //!
 //! A strict FIFO queue would block on a waiter that was woken but is not polled, for example in another branch of a
 //! `select!`.
