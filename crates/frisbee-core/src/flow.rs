@@ -7,8 +7,8 @@
 
 use std::time::{Duration, Instant};
 
-/// Credit in bytes that a message costs in addition to its length, about the memory overhead of a queued message.
-/// Without this cost, a sender could send any number of empty messages.
+/// Credit in bytes charged for each message in addition to its length. Approximates the memory overhead of a queued
+/// message. Without this charge, a sender could send any number of empty messages.
 pub const MESSAGE_COST: usize = 64;
 
 /// Returns the flow-control credit in bytes that a message of `length` bytes costs.
@@ -94,7 +94,7 @@ const NEAR: Duration = Duration::from_millis(TIMED);
 /// packet. The withheld credit reduces the effective window.
 const PARTS: u64 = 4;
 
-/// Number of windows after a failed growth during which the window does not grow again.
+/// Number of windows to wait after a failed growth before the window may grow again.
 const TRIED_AGAIN: u64 = 64;
 
 /// Receive window of a stream: decides how much credit to grant to the sender.
@@ -126,8 +126,7 @@ struct GrowthWindow {
     granted: u64,
     /// Whether the reader waited for a message during the measurement. If not, the reader is the bottleneck.
     waited: bool,
-    /// Number of windows for which measuring still pauses, because the window size has just changed. Zero while
-    /// measuring.
+    /// Number of windows until measuring resumes after a change of the window size. Zero while measuring.
     resting: u64,
 }
 
