@@ -48,7 +48,9 @@ impl HandOff {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        *self.0.lock() = Some(HandOffTarget::new(take));
+        let replaced = self.0.lock().replace(HandOffTarget::new(take));
+        // Drop the replaced function without the lock, because its values may use this request.
+        drop(replaced);
     }
 
     pub(crate) fn taking(&self) -> Option<HandOffTarget> {
@@ -65,12 +67,39 @@ pub struct HandOffSlot(Arc<Mutex<Option<RawTransport>>>);
 
 impl HandOffSlot {
     pub(crate) fn put(&self, transport: RawTransport) {
-        *self.0.lock() = Some(transport);
+        let replaced = self.0.lock().replace(transport);
+        drop(replaced);
     }
 
     /// Takes the handed-off transport. Returns `None` unless the last call through the channel succeeded and its
     /// handler accepted the hand-off.
     pub fn take(&self) -> Option<RawTransport> {
         self.0.lock().take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct AcceptOnDrop(HandOff);
+
+    impl Drop for AcceptOnDrop {
+        fn drop(&mut self) {
+            self.0.accept(|_| async {});
+        }
+    }
+
+    /// Regression test: the replaced function was dropped while the request was locked.
+    #[test]
+    fn replaced_function_is_dropped_without_lock() {
+        let hand_off = HandOff::default();
+        let accepting = AcceptOnDrop(hand_off.clone());
+        hand_off.accept(move |_| {
+            let _accepting = accepting;
+            async {}
+        });
+        hand_off.accept(|_| async {});
+        assert!(hand_off.taking().is_some());
     }
 }
