@@ -64,6 +64,10 @@ pub(crate) fn new(arguments: &NewArguments, screen: &Screen) -> Result<(), Failu
         let text = "cargo permits no program of this name beside the project's client; choose another name";
         return Err(Failure::new(format!("invalid project name `{name}`: {text}")));
     }
+    if !arguments.python && ["frisbee-", "frpc-"].iter().any(|prefix| name.starts_with(prefix)) {
+        let text = "cargo may confuse it with a library that the project uses; choose another name";
+        return Err(Failure::new(format!("invalid project name `{name}`: {text}")));
+    }
     let source = Source::parse(&arguments.from)?;
     let mut replacements = vec![("@name@", name.to_owned())];
     let (templates, steps): (&[Template], &[&str]) = if arguments.python {
@@ -103,8 +107,10 @@ fn name_of(path: &Path) -> Result<&str, Failure> {
     if is_valid {
         return Ok(name);
     }
+    // A path such as `.` has no last component.
+    let shown = path.file_name().unwrap_or(path.as_os_str()).display();
     Err(Failure::new(format!(
-        "invalid project name `{name}`: use a lower-case letter, then lower-case letters, digits, `-` and `_`, at most \
+        "invalid project name `{shown}`: use a lower-case letter, then lower-case letters, digits, `-` and `_`, at most \
          {NAME_MAX} characters"
     )))
 }

@@ -65,8 +65,9 @@ fn existing_folder_and_bad_names_are_refused() {
     let folder = tempfile::tempdir().expect("temporary folder should be created");
     fs::create_dir(folder.path().join("shop")).expect("folder should be created");
     assert!(refusal(folder.path(), &["shop", "--from", &checkout()]).contains("shop exists"));
-    for name in ["Shop", "1st", "a b", "a\"b", "..", "client", "build"] {
-        assert!(refusal(folder.path(), &[name, "--from", &checkout()]).contains("invalid project name"), "{name}");
+    for name in ["Shop", "1st", "a b", "a\"b", "..", "client", "build", "frpc-rs"] {
+        let refusal = refusal(folder.path(), &[name, "--from", &checkout()]);
+        assert!(refusal.contains(&format!("invalid project name `{name}`")), "{name}: {refusal}");
     }
     assert!(new(folder.path(), &["client", "--python", "--from", &checkout()]).status.success());
     let here = folder.path().display().to_string();
