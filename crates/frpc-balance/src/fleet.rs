@@ -90,16 +90,17 @@ impl Fleet {
     /// may become a probe. Returns `None` if no server is eligible for calls.
     #[inline(never)]
     fn weighed(&self) -> Option<ChosenServer> {
-        if self.clock.is_due() {
-            self.assess();
-        }
         let mut choice = self.choice.lock();
-        let chosen = choice.choose_by_cost(&self.clock);
         if choice.has_ejected() {
             // Most calls do not read the time, so a channel with few calls would notice the end of the ejection late.
             self.clock.refresh();
         }
-        chosen
+        if self.clock.is_due() {
+            drop(choice);
+            self.assess();
+            choice = self.choice.lock();
+        }
+        choice.choose_by_cost(&self.clock)
     }
 
     /// Recomputes the costs of all candidates.

@@ -68,14 +68,14 @@ impl FleetClock {
         now
     }
 
-    /// Returns whether the next choice must update outdated costs, or consider load reports and other zones. Otherwise,
-    /// [`CandidateSet::next`](crate::fleet::choice::CandidateSet::next) suffices.
+    /// Returns whether the next choice must update outdated costs, or consider load reports, ejected servers and other
+    /// zones. Otherwise, [`CandidateSet::next`](crate::fleet::choice::CandidateSet::next) suffices.
     #[inline]
     pub(crate) fn is_marked(&self) -> bool {
         self.care.load(Ordering::Relaxed)
     }
 
-    /// Makes the next choices consider outdated costs, load reports and other zones.
+    /// Makes the next choices consider outdated costs, load reports, ejected servers and other zones.
     pub(crate) fn mark(&self) {
         self.care.store(true, Ordering::Release);
     }
