@@ -151,7 +151,7 @@ enum Phase {
     Successor,
     /// The previous generation knows that this one is ready.
     Announced,
-    /// The previous generation did not reply that it stops, and no longer can.
+    /// GO did not arrive in time, and the connection to the previous generation is shut down.
     TimedOut,
     /// This generation serves and has no predecessor.
     Ready,
