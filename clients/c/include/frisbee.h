@@ -423,8 +423,8 @@ enum frisbee_code frisbee_stream_end(struct frisbee_stream *stream,
 struct frisbee_reply *frisbee_stream_next(struct frisbee_stream *stream);
 
 /// Like `frisbee_stream_next`, but does not wait. The reply is added to a queue when it arrives, with `user` in its
-/// event. The event after the last reply has no reply (NULL). Other calls for replies of the stream wait until the event
-/// has been taken, so a thread must not wait for a reply before it takes the event.
+/// event. The event after the last reply has no reply (NULL). Other calls for replies of the stream wait until the
+/// event has been taken, so a thread must not wait for a reply before it takes the event.
 ///
 /// `user` is returned unchanged. `user`, the stream and the queue stay with the caller. Only `user` and `error` may be
 /// NULL. May be called from any thread.
@@ -633,8 +633,9 @@ enum frisbee_code frisbee_call_send(struct frisbee_call *call,
                                     size_t len,
                                     struct frisbee_error *error);
 
-/// Ends a reply stream, and frees the call. Returns `FRISBEE_CANCELLED` if the caller has disconnected. Only `error`
-/// may be NULL. May be called from any thread, during the function or later.
+/// Ends a reply stream, and frees the call. Returns `FRISBEE_CANCELLED` if the caller has cancelled the call or
+/// disconnected, in which case the call is freed too. Only `error` may be NULL. May be called from any thread, during
+/// the function or later.
 enum frisbee_code frisbee_call_finish(struct frisbee_call *call,
                                       struct frisbee_error *error);
 
@@ -753,9 +754,9 @@ enum frisbee_code frisbee_server_hand_off(struct frisbee_server *server,
 /// hand-off.
 ///
 /// After success, `function` is called exactly once, on a thread of the library, and must not block. Its descriptor is
-/// -1 if the call has failed, the caller has disconnected, or another function has been set. `user` stays with the
-/// caller and must be valid until then, even if the server stops. Only `user` and `error` may be NULL. May be called
-/// from any thread.
+/// -1 if the call has failed, the caller has disconnected, another function has been set, or the process is out of file
+/// descriptors. `user` stays with the caller and must be valid until then, even if the server stops. Only `user` and
+/// `error` may be NULL. May be called from any thread.
 enum frisbee_code frisbee_call_hand_off(struct frisbee_call *call,
                                         frisbee_hand_off_function function,
                                         void *user,

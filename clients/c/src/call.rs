@@ -464,8 +464,9 @@ pub unsafe extern "C" fn frisbee_call_send(
     }
 }
 
-/// Ends a reply stream, and frees the call. Returns `FRISBEE_CANCELLED` if the caller has disconnected. Only `error`
-/// may be NULL. May be called from any thread, during the function or later.
+/// Ends a reply stream, and frees the call. Returns `FRISBEE_CANCELLED` if the caller has cancelled the call or
+/// disconnected, in which case the call is freed too. Only `error` may be NULL. May be called from any thread, during
+/// the function or later.
 ///
 /// # Safety
 /// `error` is NULL or writable.

@@ -334,7 +334,8 @@ impl frisbee_client {
         });
         match task.join_next().await {
             Some(Ok(fetched)) => fetched,
-            _ => Err(Status::internal("the fetch of the schema panicked")),
+            Some(Err(error)) => Err(Status::internal(format!("fetching the schema failed: {error}"))),
+            None => Err(Status::internal("fetching the schema failed")),
         }
     }
 

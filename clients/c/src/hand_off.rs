@@ -59,7 +59,7 @@ struct NewOwner(Option<(Run, UserData)>);
 
 impl NewOwner {
     fn take(mut self, raw: RawTransport) {
-        // If the process is out of file descriptors, dropping `self` calls the function without one.
+        // If the process is out of file descriptors, dropping `self` makes a thread of the library call the function without one.
         let Ok((descriptor, early)) = descriptor(raw) else { return };
         let Some((run, user)) = self.0.take() else { return };
         in_callback(|| run(descriptor.into_raw_fd(), frisbee_bytes::of(&early), user.get()));
@@ -70,7 +70,7 @@ impl Drop for NewOwner {
     fn drop(&mut self) {
         let Some((run, user)) = self.0.take() else { return };
         let fail = move || in_callback(|| run(-1, frisbee_bytes::EMPTY, user.get()));
-        // Use a thread of the library, because this one may be the program's, with locks that the function takes.
+        // The current thread may belong to the program and hold locks that the function acquires.
         match runtime::handle() {
             Ok(runtime) => drop(runtime.spawn(async move { fail() })),
             Err(_) => fail(),
@@ -103,9 +103,9 @@ pub unsafe extern "C" fn frisbee_server_hand_off(
 /// hand-off.
 ///
 /// After success, `function` is called exactly once, on a thread of the library, and must not block. Its descriptor is
-/// -1 if the call has failed, the caller has disconnected, or another function has been set. `user` stays with the
-/// caller and must be valid until then, even if the server stops. Only `user` and `error` may be NULL. May be called
-/// from any thread.
+/// -1 if the call has failed, the caller has disconnected, another function has been set, or the process is out of file
+/// descriptors. `user` stays with the caller and must be valid until then, even if the server stops. Only `user` and
+/// `error` may be NULL. May be called from any thread.
 ///
 /// # Safety
 /// `error` is NULL or writable; `function` accepts `user` on any thread.

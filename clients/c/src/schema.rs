@@ -9,7 +9,7 @@ use frpc_dynamic::{Codec, DescriptorPool};
 use frpc_reflection::{ServerSchema, v1};
 use parking_lot::Mutex;
 use prost_reflect::MethodDescriptor;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Operation number of the first method of a schema, unless another schema uses it.
 pub(crate) const FIRST_OPERATION: u16 = 10;
@@ -159,10 +159,8 @@ impl Schema {
     /// If there is no such method, or if the name is ambiguous.
     pub(crate) fn method_index(&self, name: &[u8]) -> Result<usize, Status> {
         let plain = name.strip_prefix(b"/").unwrap_or(name);
-        let first = self.names.partition_point(|known| known.name.len() < plain.len());
-        let names = self.names.get(first..).unwrap_or_default();
-        let mut same_length = names.iter().take_while(|known| known.name.len() == plain.len());
-        match same_length.find(|known| *known.name == *plain) {
+        let found = self.names.binary_search_by(|known| (known.name.len(), &*known.name).cmp(&(plain.len(), plain)));
+        match found.ok().and_then(|at| self.names.get(at)) {
             Some(MethodName { index: Some(index), .. }) => Ok(*index),
             Some(_) => {
                 let name = String::from_utf8_lossy(name);
@@ -232,6 +230,17 @@ impl MessageType {
         let names = json_names(&self.descriptor);
         let leak = |names: &[String]| names.iter().map(|name| &*name.clone().leak()).collect::<Vec<_>>().leak();
         LISTS.lock().entry(names.clone()).or_insert_with(|| leak(&names))
+    }
+
+    /// Returns the full name of the message. Each distinct name is leaked once.
+    pub(crate) fn static_name(&self) -> &'static str {
+        static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+        let (mut names, name) = (NAMES.lock(), self.descriptor.full_name());
+        names.get(name).copied().unwrap_or_else(|| {
+            let name = name.to_owned().leak();
+            names.insert(name);
+            name
+        })
     }
 }
 

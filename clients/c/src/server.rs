@@ -194,6 +194,7 @@ impl Service for Functions {
         let add = |builder, (method_index, function): &(usize, Function)| {
             let callable = self.schema.at(*method_index);
             add(builder, &self.schema, *method_index, function.clone())
+                .messages([callable.request.static_name(), callable.reply.static_name()])
                 .format(json_format(callable.request.fields()))
                 .format(protobuf_format())
         };

@@ -308,8 +308,8 @@ pub extern "C" fn frisbee_stream_next(stream: *mut frisbee_stream) -> *mut frisb
 }
 
 /// Like `frisbee_stream_next`, but does not wait. The reply is added to a queue when it arrives, with `user` in its
-/// event. The event after the last reply has no reply (NULL). Other calls for replies of the stream wait until the event
-/// has been taken, so a thread must not wait for a reply before it takes the event.
+/// event. The event after the last reply has no reply (NULL). Other calls for replies of the stream wait until the
+/// event has been taken, so a thread must not wait for a reply before it takes the event.
 ///
 /// `user` is returned unchanged. `user`, the stream and the queue stay with the caller. Only `user` and `error` may be
 /// NULL. May be called from any thread.

@@ -163,6 +163,8 @@ fn c_server_answers_json_rpc_and_http() {
     server.exchange(&request("describe", r#"["Ada",2,false,36]"#), r#""result":"Ada 2.0 0 aged""#);
     let failure = server.exchange(&request("describe", "{}"), "the name is empty");
     assert!(failure.contains("use a name") && failure.contains("-32005"), "{failure}");
+    // Regression: messages of C functions had no names.
+    server.exchange(r#"{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}"#, r#""x-request":"calc.SumRequest""#);
     // Requests that cannot be decoded do not reach the function.
     server.exchange(&request("sum", r#"{"c":1}"#), "-32602");
     server.exchange(&request("sum", "[1,2,3]"), "-32602");
