@@ -417,7 +417,8 @@ class Failing(Server):
     def _stop(self, limit):
         stopped.append(self)
         raise OSError
-for server in (Failing(), Failing()):
+servers = [Failing(), Failing()]
+for server in servers:
     @server
     def echo(text: str) -> str:
         return text
