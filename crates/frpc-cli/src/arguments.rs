@@ -226,9 +226,9 @@ pub(crate) struct CallArguments {
     #[arg(long, requires = "udp", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(..=10))]
     pub(crate) retries: Option<u32>,
     /// Pad the request with spaces to this length. By default, servers limit a reply to three times the length of its
-    /// request.
-    #[arg(long, requires = "udp", value_name = "BYTES", default_value_t = crate::udp::DEFAULT_PAD)]
-    pub(crate) pad: usize,
+    /// request. Default: 400.
+    #[arg(long, requires = "udp", value_name = "BYTES")]
+    pub(crate) pad: Option<usize>,
 }
 
 #[derive(Debug, Args)]
@@ -512,7 +512,8 @@ fn field(text: &str) -> Result<(String, String), String> {
 
 /// Parses a host name as it occurs in the field `host` of a request.
 fn host(text: &str) -> Result<String, String> {
-    let is_host = !text.is_empty() && !text.contains(|letter: char| letter == '/' || !letter.is_ascii_graphic());
+    let is_host =
+        !text.is_empty() && !text.contains(|letter: char| "/@?#*".contains(letter) || !letter.is_ascii_graphic());
     is_host.then(|| text.to_owned()).ok_or_else(|| "invalid host name: write it without a scheme or path".to_owned())
 }
 
@@ -555,7 +556,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         _ => return Err("invalid duration: use a number with a unit, such as 100ms, 2.5s, 1m or 1h".to_owned()),
     };
     let number: f64 = number.parse().map_err(|_| format!("{number:?} is not a number"))?;
-    Duration::try_from_secs_f64(number * unit).map_err(|_| "invalid duration: too long".to_owned())
+    Duration::try_from_secs_f64(number * unit).map_err(|_| "the duration is too long: use a smaller number".to_owned())
 }
 
 #[cfg(test)]
@@ -610,7 +611,9 @@ mod tests {
     #[test]
     fn hosts_and_origins_are_checked() {
         assert!(host("shop.example.com").is_ok() && host("[::1]:80").is_ok());
-        assert!(["", "a b", "https://shop.example.com", "shop/a"].iter().all(|text| host(text).is_err()));
+        assert!(
+            ["", "a b", "https://shop.example.com", "shop/a", "user@shop", "*"].iter().all(|text| host(text).is_err())
+        );
         assert!(["https://shop.example.com", "http://localhost:80/"].iter().all(|text| origin(text).is_ok()));
         assert!(["shop.example.com", "https://", "https://a/b", "://a"].iter().all(|text| origin(text).is_err()));
     }

@@ -75,14 +75,14 @@ pub(crate) async fn conformance(
         Some(command) => (command.clone(), "client"),
         None => (Target::new(server)?.address, "server"),
     };
-    let known: BTreeSet<_> = cases().map(|case| case.rule).collect();
+    let is_for = |case: &Case| case.receiver == receiver || case.receiver == "both";
+    let known: BTreeSet<_> = cases().filter(is_for).map(|case| case.rule).collect();
     if let Some(unknown) = arguments.rule.iter().find(|rule| !known.contains(rule.as_str())) {
         let known = Vec::from_iter(known).join(", ");
-        return Err(Failure::new(format!("unknown rule `{unknown}`; --rule accepts {known}")));
+        return Err(Failure::new(format!("no rule `{unknown}` for a {receiver}; --rule accepts {known}")));
     }
     let is_chosen = |case: &Case| {
-        let has_rule = arguments.rule.is_empty() || arguments.rule.iter().any(|rule| rule == case.rule);
-        has_rule && (case.receiver == receiver || case.receiver == "both")
+        is_for(case) && (arguments.rule.is_empty() || arguments.rule.iter().any(|rule| rule == case.rule))
     };
     let mut suites = Vec::new();
     for (name, is_base) in [("base", true), ("extensions", false)] {

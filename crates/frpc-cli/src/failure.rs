@@ -108,9 +108,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_connection_error_suggests_tls_option() {
+    fn connection_errors_suggest_options() {
         let error = Failure::from(Status::unavailable(frisbee_core::ProtocolError::SpeaksTls.to_string()));
         assert!(error.to_string().contains("use --tls"), "{error}");
+        let error = by_options("the peer speaks the older headers: set `header_form(HeaderForm::Old)`");
+        assert!(error.ends_with("use --header old"), "{error}");
     }
 
     /// Regression test: `frpc pub` to a server without a broker stated only that a router had closed the connection.

@@ -34,6 +34,7 @@ mod trace;
 mod udp;
 
 use arguments::{Arguments, Command};
+use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
 use failure::Failure;
 use show::Screen;
@@ -45,7 +46,7 @@ use tokio::runtime::Handle;
 
 /// Runs the command with these arguments and returns its exit code. The first argument is the name of the program.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let arguments = match Arguments::try_parse_from(arguments) {
+    let arguments = match Arguments::try_parse_from(arguments).and_then(checked) {
         Ok(arguments) => arguments,
         Err(error) => {
             // Ignore the error, because standard output may be closed.
@@ -63,6 +64,18 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
+/// Fails if an option of datagrams is specified without --udp. Clap does not check `requires` for an option that
+/// conflicts with a specified one, as --udp does with --server.
+fn checked(arguments: Arguments) -> Result<Arguments, clap::Error> {
+    match &arguments.command {
+        Command::Call(call) if call.udp.is_none() && (call.notify || call.retries.is_some() || call.pad.is_some()) => {
+            let text = "--notify, --retries and --pad require --udp HOST:PORT";
+            Err(Arguments::command().error(ErrorKind::MissingRequiredArgument, text))
+        }
+        _ => Ok(arguments),
+    }
+}
+
 fn perform(arguments: Arguments, screen: &Screen) -> Result<(), Failure> {
     let Arguments { command, server, source, output: _ } = arguments;
     match command {
@@ -76,10 +89,6 @@ fn perform(arguments: Arguments, screen: &Screen) -> Result<(), Failure> {
         }),
         Command::Diff(arguments) => on_runtime(diff::diff(&arguments, &source, &server, screen)),
         Command::Call(call) if call.udp.is_some() => on_runtime(udp::call(&call, &source, screen)),
-        // Clap does not check `requires` for an option that conflicts with a specified one, as --udp with --server.
-        Command::Call(call) if call.notify || call.retries.is_some() => {
-            Err(Failure::new("--notify and --retries require --udp HOST:PORT"))
-        }
         Command::Call(call) => on_runtime(async {
             let schema = Arc::new(source::schema(&source, &server).await?);
             call::call(call, &server, &schema, screen).await

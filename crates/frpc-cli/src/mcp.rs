@@ -241,10 +241,14 @@ async fn receive<T: AsyncRead + AsyncWrite>(receiver: Option<&mut Receiver<T>>) 
         reply.extend_from_slice(received.get(..taken).unwrap_or_default());
         reader.consume(taken);
         if end.is_some() {
-            if check(reply).is_err() {
-                return Err("the server sent a line that is not JSON");
+            let line = std::mem::take(reply);
+            match line.trim_ascii() {
+                b"" => continue,
+                text if check(text).is_err() => {
+                    return Err("the server sent a line that is not JSON; specify its address for JSON-RPC");
+                }
+                _ => return Ok(line),
             }
-            return Ok(std::mem::take(reply));
         }
         if reply.len() > REPLY_MAX {
             return Err("a line of the server is too long");

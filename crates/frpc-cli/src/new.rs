@@ -65,7 +65,7 @@ pub(crate) fn new(arguments: &NewArguments, screen: &Screen) -> Result<(), Failu
         return Err(Failure::new(format!("invalid project name `{name}`: {text}")));
     }
     if !arguments.python && ["frisbee-", "frpc-"].iter().any(|prefix| name.starts_with(prefix)) {
-        let text = "cargo may confuse it with a library that the project uses; choose another name";
+        let text = "names that start with `frisbee-` or `frpc-` are reserved for the libraries; choose another name";
         return Err(Failure::new(format!("invalid project name `{name}`: {text}")));
     }
     let source = Source::parse(&arguments.from)?;
@@ -168,7 +168,7 @@ impl Source {
         };
         let folder = root.join("clients/python");
         if !folder.join("pyproject.toml").exists() {
-            let text = "is neither a wheel nor a checkout of frisbee: it has no folder clients/python";
+            let text = "is neither a wheel nor a checkout of frisbee: it has no clients/python/pyproject.toml";
             return Err(Failure::new(format!("{} {text}", root.display())));
         }
         Ok(format!("frisbee-rpc @ file://{}", folder.display()))

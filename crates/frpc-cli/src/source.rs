@@ -49,9 +49,11 @@ async fn fetch(target: &Target) -> Result<Schema, Failure> {
         let files = fetch_grpc_files(&channel).await.map_err(refused)?;
         return Schema::of_grpc(&files);
     }
-    let fetched = timeout(DESCRIBE_TIMEOUT, ServerSchema::fetch(&channel)).await;
-    let silent = |_| Err(Status::deadline_exceeded("it does not reply"));
-    let shown = fetched.unwrap_or_else(silent).map_err(refused)?;
+    // A channel to several servers may still have to connect.
+    let limit = DESCRIBE_TIMEOUT.saturating_add(target.connect_timeout());
+    let fetched = timeout(limit, ServerSchema::fetch(&channel)).await;
+    let fetched = fetched.unwrap_or_else(|_| Err(Status::deadline_exceeded("it does not reply")));
+    let shown = fetched.map_err(refused)?;
     let pool = schema::untrusted_pool(&shown.files)?;
     // Omit services with other codecs, because their native bodies cannot be decoded.
     let readable = shown.services.iter().filter(|service| service.codec() == v1::Codec::Polyglot);

@@ -12,6 +12,7 @@ use frpc_balance::resolve::{Endpoint, FileResolver, StaticResolver};
 use frpc_gateway::web_socket;
 use futures_core::future::BoxFuture;
 use std::path::Path;
+use std::time::Duration;
 use std::{fs, io};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
@@ -58,6 +59,10 @@ impl Target {
     /// Returns a channel builder with the settings of the command line.
     pub(crate) fn builder(&self) -> ChannelBuilder {
         Channel::builder().header_form(self.form()).connect_timeout(self.arguments.connect_timeout)
+    }
+
+    pub(crate) fn connect_timeout(&self) -> Duration {
+        self.arguments.connect_timeout
     }
 
     /// Opens a channel to the server. If `watcher` is set, it prints the frames of the connection.

@@ -27,7 +27,7 @@ const DATAGRAM_MAX: usize = 65_507;
 
 /// Default length in bytes that a request is padded to. By default, servers limit a reply to 1200 bytes and to three
 /// times the length of its request. This length permits replies of 1200 bytes.
-pub(crate) const DEFAULT_PAD: usize = 400;
+const DEFAULT_PAD: usize = 400;
 
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(3);
 
@@ -50,7 +50,7 @@ pub(crate) async fn call(arguments: &CallArguments, source: &SourceArguments, sc
     let deadline = arguments.deadline.unwrap_or(DEFAULT_DEADLINE);
     let id = (!arguments.notify).then(|| fastrand::u32(..));
     let method = callable.map_or_else(|| arguments.method.clone(), Callable::name);
-    let request = datagram(id, &method, &params, &metadata, deadline, arguments.pad)?;
+    let request = datagram(id, &method, &params, &metadata, deadline, arguments.pad.unwrap_or(DEFAULT_PAD))?;
 
     let sockets = connect(address).await?;
     screen.metadata(">", &metadata);

@@ -82,10 +82,10 @@ fn impossible_datagram_is_refused_with_remedy() {
 /// Regression test: with `--server`, these options were ignored.
 #[test]
 fn options_of_datagrams_require_udp() {
-    for option in [&["--notify"][..], &["--retries", "1"]] {
+    for option in [&["--notify"][..], &["--retries", "1"], &["--pad", "9"]] {
         let arguments = [&["call", "--server", "127.0.0.1:1", "a.B/C"], option].concat();
         let output = run("", &arguments);
-        assert!(output.status.code() == Some(1) && stderr(&output).contains("require --udp"), "{output:?}");
+        assert!(output.status.code() == Some(2) && stderr(&output).contains("require --udp"), "{output:?}");
     }
 }
 
