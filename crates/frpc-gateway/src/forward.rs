@@ -154,7 +154,8 @@ impl Service for ForwardService {
                         .client_streaming(method, move |_, request| call_client_streaming(forwarded.clone(), request)),
                     (true, true) => all.streaming(method, move |_, request| call_streaming(forwarded.clone(), request)),
                 };
-            // Leak the names, because methods have `'static` names as in generated code. Layouts are never freed either.
+            // Leak the names, because methods have `'static` names as in generated code. Layouts are never freed
+            // either.
             let messages = [descriptor.input(), descriptor.output()];
             let messages = messages.map(|message| &*message.full_name().to_owned().leak());
             let names: Vec<_> = json_names(&descriptor.input()).into_iter().map(|name| &*name.leak()).collect();

@@ -84,7 +84,7 @@ fn hidden_by(proto: &Path, includes: &[PathBuf], path: impl Fn(&str) -> Option<P
 }
 
 /// File resolver for files in memory: their texts by name. Removes byte order marks and renames fields, like
-/// [`Include`].
+/// [`Include`]. Discards the descriptions of renamed fields.
 #[derive(Clone, Default)]
 struct Sources(Rc<HashMap<String, String>>);
 
@@ -92,7 +92,7 @@ impl FileResolver for Sources {
     fn open_file(&self, name: &str) -> Result<File, protox::Error> {
         let text = self.0.get(name).ok_or_else(|| protox::Error::file_not_found(name))?;
         let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-        Ok(distinct(File::from_source(name, text)?, &mut Vec::new()))
+        Ok(rename_ambiguous_fields(File::from_source(name, text)?, &mut Vec::new()))
     }
 }
 
@@ -111,12 +111,12 @@ impl FileResolver for Include {
             Some(text) => File::from_source(name, text),
             None => IncludeFileResolver::new(self.0.clone()).open_file(name),
         }?;
-        Ok(distinct(file, &mut self.1.borrow_mut()))
+        Ok(rename_ambiguous_fields(file, &mut self.1.borrow_mut()))
     }
 }
 
 /// [Renames](distinguish_fields) fields of a file. Adds a description of each renaming to `renamed`.
-fn distinct(file: File, renamed: &mut Vec<String>) -> File {
+fn rename_ambiguous_fields(file: File, renamed: &mut Vec<String>) -> File {
     let mut descriptor = file.file_descriptor_proto().clone();
     let mut changes = distinguish_fields(&mut descriptor);
     if changes.is_empty() {

@@ -148,8 +148,8 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
         self.with(about, Kind::Stream(Box::new(streamed)))
     }
 
-    /// Sets the full names of the request and response messages of the last added method. Required only if its message
-    /// types stand for any message, as in bindings of other languages.
+    /// Sets the full names of the request and response messages of the last added method. Required if its message types
+    /// have no names of their own, as in bindings of other languages.
     ///
     /// # Panics
     /// If no method was added.

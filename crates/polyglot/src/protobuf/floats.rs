@@ -10,7 +10,7 @@ use std::any::Any;
 pub use super::utf8_bytes::*;
 
 /// Returns the encoding of a negative zero in a `FloatValue` or `DoubleValue`. prost encodes it as an empty message.
-/// Returns `None` for all other messages. The types are compared at compile time.
+/// Returns `None` for all other messages. The optimizer removes the comparison of types.
 #[doc(hidden)]
 #[must_use]
 pub fn wrapped_zero<M: 'static>(message: &M) -> Option<&'static [u8]> {
