@@ -59,7 +59,8 @@ struct NewOwner(Option<(Run, UserData)>);
 
 impl NewOwner {
     fn take(mut self, raw: RawTransport) {
-        // If the process is out of file descriptors, dropping `self` makes a thread of the library call the function without one.
+        // If the process is out of file descriptors, dropping `self` makes a thread of the library call the function
+        // without one.
         let Ok((descriptor, early)) = descriptor(raw) else { return };
         let Some((run, user)) = self.0.take() else { return };
         in_callback(|| run(descriptor.into_raw_fd(), frisbee_bytes::of(&early), user.get()));

@@ -92,8 +92,8 @@ impl Wire {
         }
     }
 
-    /// Makes later messages of the other process fail. Linux still delivers those that have already arrived, while Apple
-    /// systems may discard them.
+    /// Makes later messages of the other process fail. Linux still delivers those that have already arrived, while
+    /// Apple systems may discard them.
     pub(crate) fn shut_down(&self) {
         // Ignore the error: the connection has already ended.
         let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
