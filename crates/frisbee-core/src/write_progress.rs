@@ -62,8 +62,8 @@ impl WriteProgress {
     /// Records that the transport accepted `count` bytes, or 0 if it accepts none at present. `waits` states whether
     /// more bytes are pending. `consumed` is the total number of received bytes that count as progress.
     ///
-    /// Returns whether the peer must have read bytes. This is certain only if the transport was full before. Otherwise,
-    /// the transport may have buffered the bytes although the peer reads nothing.
+    /// Returns whether the write proves that the peer reads. A write proves this only if the transport was full before
+    /// it. Otherwise, the bytes may just fill the buffers of the transport.
     #[inline]
     pub fn handle_written(&mut self, count: usize, waits: bool, consumed: u64, now: Instant) -> bool {
         if count > 0 {

@@ -232,7 +232,8 @@ mod tests {
         assert_eq!(std::fs::read_to_string(file).expect("regular file should be readable"), "precious");
     }
 
-    /// Regression test: one server removed the socket file of another, which then had no path.
+    /// Regression test: two processes replaced an abandoned socket file at the same time. One of them removed the new
+    /// file of the other, so clients could no longer connect to it.
     #[test]
     fn one_of_many_processes_replaces_abandoned_file() {
         let folder = tempfile::tempdir().expect("temporary folder should be created");

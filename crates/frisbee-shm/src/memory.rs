@@ -89,8 +89,8 @@ impl Memory {
 
     /// Maps shared memory created by the peer, after verifying that its length cannot change.
     pub(crate) fn map(file: &OwnedFd, len: u32) -> io::Result<Self> {
-        // Check the seals first. This rejects other kinds of files without calling into a file system that the peer
-        // controls.
+        // Check the seals first, because only a memfd has them. On another file, the following calls could block in a
+        // file system that the peer controls, such as FUSE.
         if !rustix::fs::fcntl_get_seals(file)?.contains(SEALS) {
             return Err(unfit("its length is not sealed"));
         }

@@ -39,7 +39,7 @@ impl LogLimit {
     }
 }
 
-/// Rate limiter that permits one log event per second. Meant for a static variable next to a call site.
+/// Rate limiter for a single log statement. Permits one event per second. Usually a `static` next to the statement.
 #[derive(Default)]
 pub struct LineLimit(Mutex<LogSlot>);
 

@@ -398,8 +398,8 @@ impl LongPacket {
     }
 }
 
-/// Returns the bit of an operation in [`Fragments::operations`]. After a long packet of one operation, long packets are
-/// expected for all operations that share its bit.
+/// Returns the bit of an operation in [`Fragments::operations`]. Operations whose numbers are equal modulo 64 share a
+/// bit, so after a long packet of one of them, long packets of all of them are expected.
 fn bit(operation: Operation) -> u64 {
     1 << (operation.number() % 64)
 }

@@ -130,8 +130,8 @@ impl Connection {
         Ok(Target::New)
     }
 
-    /// Returns whether this end may have reset a stream that has no slot. The peer may have sent frames before it
-    /// received the reset.
+    /// Returns whether this end may have reset the stream `id`, which is no longer in the table. If so, frames that the
+    /// peer sent before it received the reset are not an error.
     fn may_have_been_reset(&self, id: u32) -> bool {
         self.streams.was_reset(id) || !self.is_idle(id) && self.streams.may_be_forgotten(id)
     }

@@ -117,10 +117,10 @@ pub trait ConnectionExt: sealed::Sealed {
         poll_fn(|context| Stream::poll_open(&self.connection().0, &first(), context, &mut opening)).await
     }
 
-    /// Requests a hand-off like [`hand_off`](Connection::hand_off), if `may` returns `Some`. `may` runs under the lock
-    /// of the connection, so no packet can be sent between this check and the request. The value that `may` returns
-    /// serves as a guard: it is kept until the peer has replied, even if the caller no longer waits, and is dropped
-    /// before the caller receives the reply.
+    /// Requests a hand-off like [`hand_off`](Connection::hand_off), but only if `may` returns `Some`. `may` runs under
+    /// the lock of the connection, so no packet can be sent between this check and the request. The returned value is
+    /// a guard. It is dropped when the peer replies, before this future completes. If the future is dropped earlier,
+    /// the guard is still held until the reply.
     ///
     /// # Errors
     /// Same as [`hand_off`](Connection::hand_off), and [`HandOffError::Busy`] if `may` returns `None`.

@@ -335,8 +335,8 @@ impl<R: Router> Engine<R> {
                     }
                     next => self.stops(next, length, now),
                 };
-                // If no bytes remain, end the batch. The decoder holds no further packet, because it buffers nothing
-                // after a complete one.
+                // End the batch once all input is decoded. The decoder buffers only incomplete packets, so it contains
+                // no further one.
                 if stops || self.unrouted.is_empty() {
                     break;
                 }

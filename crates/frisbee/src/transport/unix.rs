@@ -132,7 +132,8 @@ mod tests {
         }
     }
 
-    /// Regression test: a server removed the socket file of another server that was listening on it.
+    /// Regression test: two servers replaced an abandoned socket file at the same time. One of them removed the new
+    /// file of the other, so clients could no longer connect to it.
     #[tokio::test]
     async fn one_of_many_servers_replaces_abandoned_file() {
         let folder = Folder::new("replaced");

@@ -91,8 +91,8 @@ impl Registration {
         state.send_replace(State::Left);
     }
 
-    /// Renews the lease, or requests a new one if it has expired. Puts the server's key again if it is missing, for
-    /// example because an operator or another process with the same address has deleted it.
+    /// Renews the lease, or requests a new one if it has expired. Writes the server's key again if it is missing. It
+    /// may have been deleted by an operator, or by another process that was registered with the same address.
     async fn renew(&self, lease: &mut Option<Lease>) -> io::Result<()> {
         let id = match *lease {
             Some(Lease { id, has_key }) if self.etcd.keep_alive(id).await? => {

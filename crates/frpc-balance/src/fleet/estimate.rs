@@ -260,8 +260,8 @@ impl ServerEstimate {
         self.others.load(Ordering::Relaxed).into()
     }
 
-    /// Returns whether the server is ejected, because it has rejected calls or left them unanswered. The ejection ends
-    /// when the server replies normally.
+    /// Returns whether the server is ejected. A server is ejected when it rejects a call or does not reply in time, and
+    /// until it replies normally to a probe.
     #[inline]
     pub(crate) fn is_doubted(&self) -> bool {
         self.doubted.load(Ordering::Relaxed)

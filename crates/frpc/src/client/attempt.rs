@@ -23,7 +23,7 @@ use std::time::Instant;
 pub(crate) struct Failure {
     pub(crate) status: Status,
     pub(crate) sent: SentState,
-    /// Start of the observed call, which the next attempt continues. Set if another attempt may follow.
+    /// Start of the observed call, so that the next attempt belongs to the same call. `None` if no attempt may follow.
     pub(crate) observed: Option<CallStart>,
 }
 

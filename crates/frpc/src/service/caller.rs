@@ -87,8 +87,8 @@ impl Caller {
         self.style == Form::Extended
     }
 
-    /// Cancels a call of the peer. Replies to it nevertheless, because every call gets exactly one reply. Set `is_held`
-    /// if the call was held back until its layout is known, so that it has no handler yet.
+    /// Cancels a call of the peer. Sends an error as its reply, because every call gets exactly one reply. `is_held`
+    /// states that the call was waiting for its layout and has no handler yet.
     pub(crate) fn cancel(&self, id: PacketId, operation: Operation, is_held: bool, outbox: &mut Outbox) {
         if is_held || self.connection.cancel_call(id, operation) {
             body::put_error(outbox, id, operation, &abandoned(), self.style);

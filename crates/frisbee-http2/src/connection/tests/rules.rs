@@ -251,7 +251,7 @@ fn frames_that_arrive_in_parts_are_granted_once() {
     while rest > 0 {
         let frame = data(1, 0, [0; FRAME]);
         for part in frame.chunks(frame.len() - 300) {
-            let events = end.feed(part).expect("peer should not exceed its window");
+            let events = end.feed(part).expect("frame should be within the granted window");
             let [Event::Data { data, .. }] = &events[..] else { panic!("{events:?}") };
             rest -= data.len();
             end.connection.consume_part(stream, data.len(), rest);

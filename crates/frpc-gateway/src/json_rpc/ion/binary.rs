@@ -255,8 +255,8 @@ impl<'a> ByteRange<'a> {
         Ok(significant.iter().fold(0, |value, byte| value << 8 | u128::from(*byte)))
     }
 
-    /// Decodes all bytes as an integer with its sign in the first bit. Returns whether it is negative, and its
-    /// magnitude.
+    /// Decodes the remaining bytes as a big-endian integer in sign-and-magnitude form, whose first bit is the sign.
+    /// Returns whether it is negative, and its magnitude.
     fn coefficient(&self) -> Result<(bool, u128)> {
         let [first, rest @ ..] = self.rest() else { return Ok((false, 0)) };
         let rest_of = Self { at: self.end - rest.len(), ..*self };
