@@ -161,7 +161,7 @@ impl Source {
     fn python(&self) -> Result<String, Failure> {
         let root = match self {
             Self::Path(path) if path.extension().is_some_and(|extension| extension == "whl") => {
-                return Ok(format!("frisbee-rpc @ file://{}", path.display()));
+                return Ok(format!("frisbee-rpc @ {}", file_url(path)));
             }
             Self::Path(root) => root,
             Self::Git(url) => return Ok(format!("frisbee-rpc @ git+{url}#subdirectory=clients/python")),
@@ -171,7 +171,7 @@ impl Source {
             let text = "is neither a wheel nor a checkout of frisbee: it has no clients/python/pyproject.toml";
             return Err(Failure::new(format!("{} {text}", root.display())));
         }
-        Ok(format!("frisbee-rpc @ file://{}", folder.display()))
+        Ok(format!("frisbee-rpc @ {}", file_url(&folder)))
     }
 
     /// Returns the version of the library in the syntax of `package.json`. For a checkout, this is the packed library,
@@ -190,4 +190,16 @@ impl Source {
             )),
         }
     }
+}
+
+/// Returns the URL of a file. pip requires percent-encoding, for example of spaces.
+fn file_url(path: &Path) -> String {
+    let mut url = "file://".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => url.push(char::from(*byte)),
+            byte => url.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    url
 }

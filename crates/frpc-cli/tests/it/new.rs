@@ -75,3 +75,15 @@ fn existing_folder_and_bad_names_are_refused() {
     assert!(refusal(folder.path(), &["x", "--python", "--from", &here]).contains("nor a checkout of frisbee"));
     assert!(!folder.path().join("x").exists());
 }
+
+/// Regression test: pip ended the URL at a space, and `#` started a fragment.
+#[test]
+fn path_of_python_library_is_percent_encoded() {
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
+    let wheel = folder.path().join("a b#1%.whl");
+    fs::write(&wheel, "").expect("file should be written");
+    assert!(new(folder.path(), &["shop", "--python", "--from", &wheel.display().to_string()]).status.success());
+    let requirements = folder.path().join("shop/requirements.txt");
+    let requirements = fs::read_to_string(requirements).expect("`requirements.txt` should exist");
+    assert!(requirements.lines().any(|line| line.ends_with("/a%20b%231%25.whl")), "{requirements}");
+}
