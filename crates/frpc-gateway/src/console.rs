@@ -5,7 +5,7 @@ use crate::gzip;
 use crate::http::answer::Answer;
 use crate::http::fields::KnownFields;
 use crate::http::route::RequestHead;
-use crate::locks::{is_loopback, without_port};
+use crate::locks::{added_host, is_loopback, without_port};
 use bytes::Bytes;
 use std::net::SocketAddr;
 use std::sync::OnceLock;
@@ -46,8 +46,7 @@ impl Console {
     /// **Every user who can reach the server can then call all of its services.** Use a proxy or middleware to
     /// authenticate callers.
     pub fn host(mut self, name: impl Into<String>) -> Self {
-        let name = name.into();
-        self.hosts.push(without_port(&name).unwrap_or(&name).to_owned());
+        self.hosts.push(added_host(&name.into()));
         self
     }
 

@@ -9,7 +9,7 @@ use crate::http::answer::Answer;
 use crate::http::fields::KnownFields;
 use frpc::AdapterContext;
 use std::borrow::Cow;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// Value of `access-control-max-age`: browsers may cache the reply to a preflight for two hours, the maximum of
 /// Chromium.
@@ -151,6 +151,14 @@ pub(crate) fn without_port(host: &str) -> Option<&str> {
     (!name.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())).then_some(name)
 }
 
+/// Returns the name of a host that the user adds. Ignores its port, and adds the brackets of an IPv6 address.
+pub(crate) fn added_host(name: &str) -> String {
+    match name.parse::<Ipv6Addr>() {
+        Ok(address) => format!("[{address}]"),
+        Err(_) => without_port(name).unwrap_or(name).to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -244,6 +252,14 @@ mod tests {
         let http = crate::Http::new().host("api.example.com:8080").origin("https://App.example.com/");
         assert!(admits(&http.locks, "api.example.com:8080", Some("https://app.example.com"), None));
         assert!(!admits(&http.locks, "example.com", None, None));
+    }
+
+    /// Regression test: an address without brackets never matched.
+    #[test]
+    fn added_ipv6_address_needs_no_brackets() {
+        for added in ["2001:DB8::7", "[2001:db8::7]", "[2001:db8::7]:8080"] {
+            assert!(admits(&crate::Http::new().host(added).locks, "[2001:db8::7]:80", None, None), "{added}");
+        }
     }
 
     #[test]

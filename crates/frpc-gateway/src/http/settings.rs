@@ -1,6 +1,6 @@
 //! [`Http`]: settings of the protocols over HTTP and of their access rules.
 
-use crate::locks::{Locks, without_port};
+use crate::locks::{Locks, added_host};
 use crate::proxies::TrustedProxies;
 use std::fmt;
 use std::net::IpAddr;
@@ -109,8 +109,7 @@ impl Http {
     /// Without this check, a foreign page with a name that resolves to the server's address could call the server from
     /// the browser of any user who can reach it.
     pub fn host(mut self, name: impl Into<String>) -> Self {
-        let name = name.into();
-        self.locks.hosts.push(without_port(&name).unwrap_or(&name).to_owned());
+        self.locks.hosts.push(added_host(&name.into()));
         self
     }
 
