@@ -198,12 +198,16 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
 
 impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static> Shared<T, R, E> {
     fn add(self: &Arc<Self>, waiting: PendingCall<T, R, E>) -> Result<(), E> {
+        // Dropped after the lock is released, because the items are the user's.
+        let mut cancelled = VecDeque::new();
         let mut queue = self.queue.lock();
         if queue.waiting.len() >= self.queue_max {
             // Remove cancelled calls to free their places in the queue.
-            queue.waiting.retain(|waiting| !waiting.reply.is_closed());
+            let waiting = std::mem::take(&mut queue.waiting).into_iter();
+            (cancelled, queue.waiting) = waiting.partition(|waiting| waiting.reply.is_closed());
         }
         if queue.waiting.len() >= self.queue_max {
+            drop(queue);
             return Err(BatchError::Full.into());
         }
         queue.waiting.push_back(waiting);
@@ -230,9 +234,11 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
     /// Returns the next step of the task: to process a batch or to wait. Returns `None` if the queue is empty, which
     /// ends the task.
     fn next(&self) -> Option<Step<T, R, E>> {
+        // Dropped after the lock is released.
+        let mut cancelled = Vec::new();
         let mut queue = self.queue.lock();
         while queue.waiting.front().is_some_and(|waiting| waiting.reply.is_closed()) {
-            queue.waiting.pop_front();
+            cancelled.extend(queue.waiting.pop_front());
         }
         let Some(first) = queue.waiting.front() else {
             queue.has_task = false;
@@ -247,9 +253,7 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
         while batch.len() < self.size_max
             && let Some(waiting) = queue.waiting.pop_front()
         {
-            if !waiting.reply.is_closed() {
-                batch.push(waiting);
-            }
+            if waiting.reply.is_closed() { &mut cancelled } else { &mut batch }.push(waiting);
         }
         queue.running = batch.len();
         Some(Step::Run(batch))
@@ -360,7 +364,7 @@ impl<T, R, E> fmt::Debug for Batcher<T, R, E> {
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::task::{Context, Wake};
+    use std::task::{Context, Wake, Waker};
 
     /// Error type used in these tests, for an item or for its whole batch.
     #[derive(Clone, Debug, PartialEq, Eq)]
@@ -502,6 +506,35 @@ mod tests {
         assert_eq!(batcher.waiting(), 0);
         assert_eq!(all(&batcher, 2..4).await, [Ok(4), Ok(6)]);
         assert_eq!(ran.lock().iter().map(|(_, batch)| batch.clone()).collect::<Vec<_>>(), [[2, 3]]);
+    }
+
+    /// An item that notes whether the queue was locked when it was dropped.
+    struct DropProbe {
+        batcher: Batcher<DropProbe, (), BatchError>,
+        was_locked: Arc<AtomicUsize>,
+    }
+
+    impl Drop for DropProbe {
+        fn drop(&mut self) {
+            let is_locked = self.batcher.shared.queue.is_locked();
+            self.was_locked.fetch_add(usize::from(is_locked), Ordering::Relaxed);
+        }
+    }
+
+    /// Regression test: an item that used the batcher in its destructor would have waited for itself.
+    #[tokio::test(start_paused = true)]
+    async fn cancelled_items_are_dropped_without_lock() {
+        let ends = |batch: Vec<DropProbe>| std::future::ready(batch.iter().map(|_| Ok(())).collect());
+        let batcher = Batcher::builder().size_max(2).queue_max(2).build(ends);
+        let was_locked = Arc::new(AtomicUsize::new(0));
+        let probe = || DropProbe { batcher: batcher.clone(), was_locked: was_locked.clone() };
+        for _ in 0..3 {
+            // The third call finds the queue full of cancelled calls.
+            let mut call = Box::pin(batcher.call(probe()));
+            assert!(call.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        }
+        assert_eq!(batcher.call(probe()).await, Ok(()));
+        assert_eq!(was_locked.load(Ordering::Relaxed), 0);
     }
 
     #[tokio::test(start_paused = true)]
