@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// never blocks.
 const CLOSING_MAX: usize = 8;
 
-static CLOSING: Closing = Closing(AtomicUsize::new(0));
+pub(crate) static CLOSING: Closing = Closing(AtomicUsize::new(0));
 
 /// Descriptors received from a peer, which are closed without blocking the current thread.
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ impl Drop for Received {
 }
 
 /// Counts the threads that close descriptors.
-struct Closing(AtomicUsize);
+pub(crate) struct Closing(AtomicUsize);
 
 impl Closing {
     fn begin(&self) -> ClosingThread<'_> {
@@ -51,7 +51,8 @@ impl Closing {
         ClosingThread(self)
     }
 
-    fn check(&self) -> io::Result<()> {
+    /// Fails while too many threads are blocked in closing descriptors from peers.
+    pub(crate) fn check(&self) -> io::Result<()> {
         if self.0.load(Ordering::Relaxed) < CLOSING_MAX {
             return Ok(());
         }
@@ -66,11 +67,6 @@ impl Drop for ClosingThread<'_> {
     fn drop(&mut self) {
         self.0.0.fetch_sub(1, Ordering::Relaxed);
     }
-}
-
-/// Fails while too many threads are blocked in closing descriptors from peers.
-pub(crate) fn check_closing() -> io::Result<()> {
-    CLOSING.check()
 }
 
 /// Returns whether the descriptor is memory or a pipe, which can be closed without blocking.

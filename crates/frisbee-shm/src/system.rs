@@ -20,7 +20,7 @@ pub(crate) fn check_ring(bytes: u32) -> io::Result<()> {
 /// Fails if memory must not be shared, because the system does not overcommit memory or because too many threads are
 /// blocked in closing descriptors from peers.
 pub(crate) fn check_system() -> io::Result<()> {
-    crate::received::check_closing()?;
+    crate::received::CLOSING.check()?;
     let policy = std::fs::read("/proc/sys/vm/overcommit_memory")?;
     if policy.starts_with(b"2") {
         return Err(io::Error::new(io::ErrorKind::Unsupported, "the system does not overcommit memory"));
