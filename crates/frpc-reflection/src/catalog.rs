@@ -127,11 +127,6 @@ impl Catalog {
         self.extensions.get(message.trim_start_matches('.'))?.get(&number).copied()
     }
 
-    /// Returns whether an exposed file declares a symbol.
-    pub(crate) fn has_symbol(&self, symbol: &str) -> bool {
-        self.declaring(symbol).is_some()
-    }
-
     /// Returns these files and their imports in topological order, imports first.
     pub(crate) fn with_imports(&self, files: impl IntoIterator<Item = usize>) -> Vec<usize> {
         let (mut open, mut found): (Vec<usize>, HashSet<usize>) = (files.into_iter().collect(), HashSet::new());

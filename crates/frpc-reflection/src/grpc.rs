@@ -51,7 +51,7 @@ impl View {
         let extendee = message.trim_start_matches('.');
         match self.catalog.extensions.get(extendee) {
             Some(extensions) => Answer::Extensions(extendee.to_owned(), extensions.keys().copied().collect()),
-            None if self.catalog.has_symbol(extendee) => Answer::Extensions(extendee.to_owned(), Vec::new()),
+            None if self.catalog.declaring(extendee).is_some() => Answer::Extensions(extendee.to_owned(), Vec::new()),
             None => Answer::Error(unknown("message", extendee)),
         }
     }
