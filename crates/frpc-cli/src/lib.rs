@@ -105,7 +105,10 @@ fn perform(arguments: Arguments, screen: &Screen) -> Result<(), Failure> {
         Command::Top(top) => on_runtime(top::top(top, &server, screen)),
         Command::Mcp(arguments) => on_runtime(mcp::mcp(arguments, &server)),
         Command::Conformance(arguments) => on_runtime(conformance::conformance(&arguments, &server, screen)),
-        Command::Gateway(arguments) => on_workers(gateway::gateway(arguments, &server, &source, screen)),
+        // The gateway serves connections, so it uses one worker thread per core.
+        Command::Gateway(arguments) => {
+            run_on(tokio::runtime::Builder::new_multi_thread(), gateway::gateway(arguments, &server, &source, screen))
+        }
         Command::New(arguments) => new::new(&arguments, screen),
         Command::Completions { shell } => {
             let mut script = Vec::new();
@@ -124,11 +127,6 @@ const CLOSE_INTERVAL: Duration = Duration::from_millis(1);
 /// make.
 fn on_runtime(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     run_on(tokio::runtime::Builder::new_current_thread(), work)
-}
-
-/// Runs a future on one worker thread per core. Used by commands that serve connections.
-fn on_workers(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
-    run_on(tokio::runtime::Builder::new_multi_thread(), work)
 }
 
 fn run_on(

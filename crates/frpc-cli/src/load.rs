@@ -109,7 +109,8 @@ pub(crate) async fn load(
 pub(crate) fn compare(arguments: &CompareArguments, screen: &Screen) -> Result<(), Failure> {
     let read = |path: &Path| {
         let text = fs::read_to_string(path).map_err(|error| Failure::file(path, &error))?;
-        Report::read(&text).map_err(|error| Failure::new(format!("{} is not a report: {error}", path.display())))
+        let report = serde_json::from_str::<Report>(&text);
+        report.map_err(|error| Failure::new(format!("{} is not a report: {error}", path.display())))
     };
     let comparison = Comparison::of(&read(&arguments.before)?, &read(&arguments.after)?);
     if screen.json { screen.json_line(&comparison.json()) } else { screen.line(comparison.text().trim_end()) }

@@ -132,11 +132,6 @@ impl Report {
         }
     }
 
-    /// Parses a load report that was saved as JSON.
-    pub(crate) fn read(json: &str) -> Result<Self, serde_json::Error> {
-        serde_json::from_str(json)
-    }
-
     pub(crate) fn json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
