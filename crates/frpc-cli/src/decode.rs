@@ -14,7 +14,8 @@ use crate::show::{Screen, note};
 use crate::source;
 use crate::target::{Target, environment};
 use capture::End;
-use frames::{FrameSender, ShownFrame, WatchedConnection};
+use frames::{ShownFrame, WatchedConnection};
+use frisbee_core::Role;
 use frpc::HeaderForm;
 use serde_json::json;
 use std::collections::HashMap;
@@ -77,7 +78,7 @@ pub(crate) async fn decode(
         text = read.map_err(|error| Failure::new(format!("standard input: {error}")))?;
     }
     let mut conversation = WatchedConnection::new(schema, form);
-    let side = if arguments.from_server { FrameSender::Server } else { FrameSender::Client };
+    let side = if arguments.from_server { Role::Server } else { Role::Client };
     show_all(&mut conversation, side, &hex(&text)?, None, screen)?;
     match conversation.left(side) {
         0 => Ok(()),
@@ -97,7 +98,7 @@ fn show(frame: &ShownFrame, connection: Option<u64>, screen: &Screen) -> Result<
 /// Shows the frames that `bytes` complete, up to the first that cannot be written.
 fn show_all(
     conversation: &mut WatchedConnection,
-    side: FrameSender,
+    side: Role,
     bytes: &[u8],
     connection: Option<u64>,
     screen: &Screen,
@@ -131,15 +132,15 @@ fn show_capture(
     let capture = fs::read(path).map_err(|error| Failure::file(path, &error))?;
     let pieces = capture::pieces(&capture).map_err(|error| Failure::file(path, &error))?;
     // Treat the first sender as the dialling end, because a server of this protocol never sends first.
-    let mut senders: HashMap<(End, End, u32), (usize, FrameSender)> = HashMap::new();
+    let mut senders: HashMap<(End, End, u32), (usize, Role)> = HashMap::new();
     let mut conversations = Vec::new();
     for piece in pieces {
         let key = (piece.from.clone(), piece.to.clone(), piece.earlier);
         let (at, side) = *senders.entry(key).or_insert_with(|| {
             conversations.push(WatchedConnection::new(schema.cloned(), form));
-            (conversations.len() - 1, FrameSender::Client)
+            (conversations.len() - 1, Role::Client)
         });
-        senders.entry((piece.to, piece.from, piece.earlier)).or_insert((at, side.other()));
+        senders.entry((piece.to, piece.from, piece.earlier)).or_insert((at, side.peer()));
         if piece.is_behind_gap {
             let text = "bytes are missing in the capture";
             match screen.json {
@@ -159,7 +160,7 @@ fn show_capture(
 /// Accepts connections and forwards each to the server. `watch` creates an observer for the bytes of each connection.
 pub(crate) async fn proxy<W>(listen: &str, target: Target, watch: impl Fn(u64) -> W) -> Result<(), Failure>
 where
-    W: FnMut(FrameSender, &[u8]) + Send + 'static,
+    W: FnMut(Role, &[u8]) + Send + 'static,
 {
     let listener = TcpListener::bind(listen).await.map_err(|error| Failure::new(format!("{listen}: {error}")))?;
     let address = listener.local_addr().map_err(|error| Failure::new(error.to_string()))?;
@@ -191,7 +192,7 @@ async fn accept<T>(mut next: impl AsyncFnMut() -> std::io::Result<T>) -> T {
 }
 
 /// Forwards both directions of a connection until both have ended.
-async fn between<W: FnMut(FrameSender, &[u8])>(
+async fn between<W: FnMut(Role, &[u8])>(
     client: TcpStream,
     server: impl AsyncRead + AsyncWrite,
     watch: W,
@@ -200,8 +201,8 @@ async fn between<W: FnMut(FrameSender, &[u8])>(
     let (from, to) = tokio::io::split(server);
     let watch = Mutex::new(watch);
     let show = |side, bytes: &[u8]| watch.lock().unwrap_or_else(PoisonError::into_inner)(side, bytes);
-    let up = copy(from_client, to, |bytes| show(FrameSender::Client, bytes));
-    let down = copy(from, to_client, |bytes| show(FrameSender::Server, bytes));
+    let up = copy(from_client, to, |bytes| show(Role::Client, bytes));
+    let down = copy(from, to_client, |bytes| show(Role::Server, bytes));
     tokio::try_join!(up, down).map(|_| ())
 }
 

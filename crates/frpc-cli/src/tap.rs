@@ -1,8 +1,9 @@
 //! A transport that prints the frames passing through it.
 
-use crate::decode::frames::{FrameSender, WatchedConnection};
+use crate::decode::frames::WatchedConnection;
 use crate::schema::Schema;
 use crate::show::Screen;
+use frisbee_core::Role;
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,7 +22,7 @@ impl FramePrinter {
         Self { conversation: Arc::new(Mutex::new(WatchedConnection::new(Some(schema), None))), screen }
     }
 
-    fn see(&self, side: FrameSender, bytes: &[u8]) {
+    fn see(&self, side: Role, bytes: &[u8]) {
         let mut conversation = self.conversation.lock().unwrap_or_else(PoisonError::into_inner);
         conversation.feed(side, bytes, &mut |frame| self.screen.remark(3, || frame.text()));
     }
@@ -47,7 +48,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for TappedTransport<T> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
-        self.watcher.see(FrameSender::Server, buffer.filled().get(before..).unwrap_or_default());
+        self.watcher.see(Role::Server, buffer.filled().get(before..).unwrap_or_default());
         Poll::Ready(Ok(()))
     }
 }
@@ -55,7 +56,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for TappedTransport<T> {
 impl<T: AsyncWrite + Unpin> AsyncWrite for TappedTransport<T> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = ready!(Pin::new(&mut self.io).poll_write(context, bytes))?;
-        self.watcher.see(FrameSender::Client, bytes.get(..written).unwrap_or_default());
+        self.watcher.see(Role::Client, bytes.get(..written).unwrap_or_default());
         Poll::Ready(Ok(written))
     }
 

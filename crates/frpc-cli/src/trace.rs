@@ -1,13 +1,14 @@
 //! `frpc trace`: a proxy that observes calls and prints each one when it ends.
 
 use crate::arguments::{ServerArguments, SourceArguments, TraceArguments};
-use crate::decode::frames::{FrameEvent, FrameSender, Step, WatchedConnection};
+use crate::decode::frames::{FrameEvent, Step, WatchedConnection};
 use crate::decode::proxy;
 use crate::failure::Failure;
 use crate::schema;
 use crate::show::Screen;
 use crate::source;
 use crate::target::Target;
+use frisbee_core::Role;
 use frpc::Code;
 use serde_json::json;
 use std::collections::HashMap;
@@ -68,8 +69,8 @@ pub(crate) async fn trace(
 struct Trace {
     conversation: WatchedConnection,
     keeps_frames: bool,
-    /// Calls in progress, by the end that made the call, whether the call is a stream, and its id.
-    calls: HashMap<(FrameSender, bool, u16), Call>,
+    /// Calls in progress, by whether the server made the call, whether the call is a stream, and its id.
+    calls: HashMap<(bool, bool, u16), Call>,
 }
 
 /// State of a call that is in progress on an observed connection.
@@ -91,14 +92,14 @@ impl Trace {
     }
 
     /// Processes bytes that one end of the connection has sent. Returns the calls that these bytes ended.
-    fn feed(&mut self, side: FrameSender, bytes: &[u8], now: Instant) -> Vec<Call> {
+    fn feed(&mut self, side: Role, bytes: &[u8], now: Instant) -> Vec<Call> {
         let mut steps = Vec::new();
         self.conversation.feed(side, bytes, &mut |frame| steps.extend(frame.step.map(|step| (frame.text(), step))));
         steps.into_iter().filter_map(|(text, step)| self.step(side, text, step, now)).collect()
     }
 
-    fn step(&mut self, side: FrameSender, text: String, step: Step, now: Instant) -> Option<Call> {
-        let key = (step.opener, step.is_stream, step.id);
+    fn step(&mut self, side: Role, text: String, step: Step, now: Instant) -> Option<Call> {
+        let key = (step.opener == Role::Server, step.is_stream, step.id);
         if matches!(step.what, FrameEvent::Began(_)) && self.calls.len() < FOLLOWED {
             let method = self.conversation.name(step.operation);
             self.calls.insert(key, Call::new(method, now));
@@ -191,19 +192,19 @@ mod tests {
     #[test]
     fn traced_call_has_duration_status_and_bytes() {
         let (mut trace, started) = (trace(), Instant::now());
-        assert!(trace.feed(FrameSender::Client, &frame(7, 10, b"\x08\x00"), started).is_empty());
-        assert!(trace.feed(FrameSender::Client, &frame(8, 11, b"\x08\x00"), started).is_empty());
-        assert!(trace.feed(FrameSender::Client, &frame(7, 6, b"\x0a"), started).is_empty());
+        assert!(trace.feed(Role::Client, &frame(7, 10, b"\x08\x00"), started).is_empty());
+        assert!(trace.feed(Role::Client, &frame(8, 11, b"\x08\x00"), started).is_empty());
+        assert!(trace.feed(Role::Client, &frame(7, 6, b"\x0a"), started).is_empty());
         let later = started + Duration::from_millis(12);
-        let ended = trace.feed(FrameSender::Server, &frame(7, 10, b"\x10\x03\x03\x01\x01\x06\x05\x0a\x02no"), later);
+        let ended = trace.feed(Role::Server, &frame(7, 10, b"\x10\x03\x03\x01\x01\x06\x05\x0a\x02no"), later);
         let [call] = &ended[..] else { panic!("one call should have ended: {ended:?}") };
         assert_eq!((call.method.as_str(), call.code(), call.took), ("operation 10", Code::Cancelled, later - started));
         assert!(call.is_cancelled && call.sent == [(1, 2), (1, 11)] && call.frames.len() == 3, "{call:?}");
-        let ended = trace.feed(FrameSender::Server, &frame(8, 11, b"\x08\x00"), later);
+        let ended = trace.feed(Role::Server, &frame(8, 11, b"\x08\x00"), later);
         assert_eq!(ended.first().map(Call::code), Some(Code::Ok));
         assert!(trace.calls.is_empty());
         assert!(
-            trace.feed(FrameSender::Server, &frame(8, 11, b"\x08\x00"), later).is_empty(),
+            trace.feed(Role::Server, &frame(8, 11, b"\x08\x00"), later).is_empty(),
             "no call should have been traced"
         );
     }
@@ -211,18 +212,14 @@ mod tests {
     #[test]
     fn traced_stream_ends_when_server_ends() {
         let (mut trace, now) = (trace(), Instant::now());
-        trace.feed(
-            FrameSender::Client,
-            &[frame(1, 2, b"\x09\x15"), frame(1, 2, b"\x08\x00"), frame(1, 7, b"")].concat(),
-            now,
-        );
+        trace.feed(Role::Client, &[frame(1, 2, b"\x09\x15"), frame(1, 2, b"\x08\x00"), frame(1, 7, b"")].concat(), now);
         let down = [frame(1, 2, b"\x08\x01"), frame(1, 2, b"\x10\x03\x03\x01\x05\x06\x05\x0a\x02no")].concat();
-        assert!(trace.feed(FrameSender::Server, &down, now).is_empty());
-        let ended = trace.feed(FrameSender::Server, &frame(1, 7, b""), now);
+        assert!(trace.feed(Role::Server, &down, now).is_empty());
+        let ended = trace.feed(Role::Server, &frame(1, 7, b""), now);
         let [call] = &ended[..] else { panic!("one call should have ended: {ended:?}") };
         assert_eq!((call.code(), call.sent), (Code::NotFound, [(1, 2), (2, 13)]));
         // The client closes the stream after ending its direction.
-        assert!(trace.feed(FrameSender::Client, &frame(1, 2, b""), now).is_empty());
+        assert!(trace.feed(Role::Client, &frame(1, 2, b""), now).is_empty());
     }
 
     #[test]

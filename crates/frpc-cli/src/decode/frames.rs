@@ -5,6 +5,7 @@
 
 use crate::schema::{Callable, Schema};
 use frisbee::tlv::{Items, take_varint};
+use frisbee_core::Role;
 use frpc::polyglot::{Decoder, Kind, Root};
 use frpc::{Code, HeaderForm};
 use frpc_dynamic::{MessageDescriptor, to_json};
@@ -22,31 +23,6 @@ const SHOWN: usize = 48;
 /// First call id that is used by the end that accepted the connection, if both peers are native.
 const ACCEPTING_IDS: u16 = 0x8000;
 
-/// End of a connection that has sent a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum FrameSender {
-    /// The end that opened the connection.
-    Client,
-    Server,
-}
-
-impl FrameSender {
-    fn mark(self) -> char {
-        match self {
-            Self::Client => '>',
-            Self::Server => '<',
-        }
-    }
-
-    /// Returns the opposite end.
-    pub(crate) fn other(self) -> Self {
-        match self {
-            Self::Client => Self::Server,
-            Self::Server => Self::Client,
-        }
-    }
-}
-
 /// Decoder for the frames of an observed connection, in both directions.
 pub(crate) struct WatchedConnection {
     schema: Option<Arc<Schema>>,
@@ -56,7 +32,7 @@ pub(crate) struct WatchedConnection {
     /// Whether the server has sent a HELLO. If so, the call id shows which end has made a call.
     is_native: bool,
     /// Open streams by id. Each is stored with the end that opened it, and the operation of its method.
-    streams: HashMap<u16, (FrameSender, u16)>,
+    streams: HashMap<u16, (Role, u16)>,
 }
 
 #[derive(Default)]
@@ -78,7 +54,7 @@ impl WatchedConnection {
     }
 
     /// Decodes bytes that one end has sent, and calls `show` for each complete frame.
-    pub(crate) fn feed(&mut self, side: FrameSender, bytes: &[u8], show: &mut dyn FnMut(ShownFrame)) {
+    pub(crate) fn feed(&mut self, side: Role, bytes: &[u8], show: &mut dyn FnMut(ShownFrame)) {
         let direction = &mut self.directions[side as usize];
         if direction.is_desynced {
             return;
@@ -114,7 +90,7 @@ impl WatchedConnection {
     }
 
     /// Shows each message of a batch as a separate frame. Stops at a truncated message.
-    fn show_batch(&mut self, side: FrameSender, batch: &Frame<'_>, show: &mut dyn FnMut(ShownFrame)) {
+    fn show_batch(&mut self, side: Role, batch: &Frame<'_>, show: &mut dyn FnMut(ShownFrame)) {
         let mut rest = batch.body;
         while let Some((length, behind)) = number(rest) {
             let Some((body, behind)) = usize::try_from(length).ok().and_then(|length| behind.split_at_checked(length))
@@ -127,7 +103,7 @@ impl WatchedConnection {
     }
 
     /// Returns the number of bytes in this direction that are buffered because their frame is not complete.
-    pub(crate) fn left(&self, side: FrameSender) -> usize {
+    pub(crate) fn left(&self, side: Role) -> usize {
         self.directions[side as usize].buffer.len()
     }
 
@@ -157,7 +133,7 @@ impl WatchedConnection {
         Ok(Some((Frame { id, operation, body }, form.size() + body_len)))
     }
 
-    fn describe(&mut self, side: FrameSender, frame: &Frame<'_>) -> ShownFrame {
+    fn describe(&mut self, side: Role, frame: &Frame<'_>) -> ShownFrame {
         let Frame { id, operation, body } = *frame;
         let mut out = String::new();
         let (mut step, mut json) = (None, None);
@@ -170,7 +146,7 @@ impl WatchedConnection {
                 Ok(())
             }
             3 => {
-                self.is_native |= side == FrameSender::Server && id == 0 && body.starts_with(b"fris");
+                self.is_native |= side == Role::Server && id == 0 && body.starts_with(b"fris");
                 step = self.stream_items(side, id, body, &mut out);
                 Ok(())
             }
@@ -199,7 +175,7 @@ impl WatchedConnection {
             _ => {
                 let (prefix, message) = prefix(body);
                 let is_of_server = self.is_native && id >= ACCEPTING_IDS;
-                let caller = if is_of_server { FrameSender::Server } else { FrameSender::Client };
+                let caller = if is_of_server { Role::Server } else { Role::Client };
                 let part = if side == caller { "request" } else { "reply" };
                 let status = prefix.status.or_else(|| is_error(message).then_some(Code::Unknown));
                 let what = if side == caller {
@@ -218,7 +194,7 @@ impl WatchedConnection {
 
     /// Describes an extension packet (operation 3). Returns the effect of HEADERS and TRAILERS on the call of their
     /// stream.
-    fn stream_items(&self, side: FrameSender, kind: u16, body: &[u8], out: &mut String) -> Option<Step> {
+    fn stream_items(&self, side: Role, kind: u16, body: &[u8], out: &mut String) -> Option<Step> {
         let stream = number(body).and_then(|(stream, items)| Some((u16::try_from(stream).ok()?, items)));
         let (name, (id, items)) = match (kind, stream) {
             (5, Some(stream)) => ("HEADERS", stream),
@@ -235,7 +211,7 @@ impl WatchedConnection {
         Some(Step { opener, is_stream: true, id, operation, what })
     }
 
-    fn stream(&mut self, side: FrameSender, id: u16, body: &[u8], out: &mut String) -> (Option<Step>, Option<String>) {
+    fn stream(&mut self, side: Role, id: u16, body: &[u8], out: &mut String) -> (Option<Step>, Option<String>) {
         let (prefix, message) = prefix(body);
         let step = |opener, operation, what| Some(Step { opener, is_stream: true, id, operation, what });
         // No message starts with this byte, so this is an opening. The id may belong to a closed stream.
@@ -315,7 +291,7 @@ impl WatchedConnection {
 
 /// A decoded frame with its description.
 pub(crate) struct ShownFrame {
-    side: FrameSender,
+    side: Role,
     /// Id, operation and length of the frame, or `None` if the frame is invalid.
     header: Option<(u16, u16, usize)>,
     text: String,
@@ -327,13 +303,14 @@ pub(crate) struct ShownFrame {
 
 impl ShownFrame {
     pub(crate) fn text(&self) -> String {
-        format!("{} {}", self.side.mark(), self.text)
+        let mark = if self.side == Role::Client { '>' } else { '<' };
+        format!("{mark} {}", self.text)
     }
 
     pub(crate) fn json(&self, connection: Option<u64>) -> String {
         let (id, operation, bytes) =
             self.header.map_or((None, None, None), |(id, operation, bytes)| (Some(id), Some(operation), Some(bytes)));
-        let from = if self.side == FrameSender::Client { "client" } else { "server" };
+        let from = if self.side == Role::Client { "client" } else { "server" };
         let message: Option<serde_json::Value> =
             self.message.as_deref().and_then(|json| serde_json::from_str(json).ok());
         serde_json::json!({
@@ -353,7 +330,7 @@ impl ShownFrame {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     /// End that has made the call.
-    pub(crate) opener: FrameSender,
+    pub(crate) opener: Role,
     pub(crate) is_stream: bool,
     pub(crate) id: u16,
     pub(crate) operation: u16,
@@ -511,7 +488,7 @@ mod tests {
         out
     }
 
-    fn shown(pieces: &[(FrameSender, &[u8])]) -> Vec<String> {
+    fn shown(pieces: &[(Role, &[u8])]) -> Vec<String> {
         let mut conversation = WatchedConnection::new(None, None);
         let mut lines = Vec::new();
         for (side, bytes) in pieces {
@@ -523,34 +500,34 @@ mod tests {
     #[test]
     fn frames_are_independent_of_cuts_and_headers() {
         let request = [frame(0, 0, b""), frame(7, 10, b"\x08\x00\x05\x0a\x03you")].concat();
-        let whole = shown(&[(FrameSender::Client, &request)]);
+        let whole = shown(&[(Role::Client, &request)]);
         assert_eq!(whole.len(), 2);
         assert_eq!(whole[0], "> PING");
         assert_eq!(whole[1], "> request 7 of operation 10, 8 bytes\n    08 00 05 0a 03 79 6f 75");
         for at in 0..request.len() {
             let (one, other) = request.split_at(at);
-            assert_eq!(shown(&[(FrameSender::Client, one), (FrameSender::Client, other)]), whole, "cut at {at}");
+            assert_eq!(shown(&[(Role::Client, one), (Role::Client, other)]), whole, "cut at {at}");
         }
         let old = [&frame(0, 0, b"")[2..], &frame(7, 10, b"\x08\x00\x05\x0a\x03you")[2..]].concat();
-        assert_eq!(shown(&[(FrameSender::Client, &old)]), whole);
+        assert_eq!(shown(&[(Role::Client, &old)]), whole);
     }
 
     #[test]
     fn prefixes_and_errors_are_shown_in_words() {
         let lines = shown(&[
-            (FrameSender::Client, &frame(0, 3, b"fris\x01\x02\x01\x05\x22\x00\x23\x01\x01\xf0\x02\x01\x02")),
-            (FrameSender::Server, &frame(7, 10, b"\x10\x03\x03\x01\x05\x06\x05\x0a\x02no")),
-            (FrameSender::Client, &frame(1, 2, b"\x09\x15")),
-            (FrameSender::Client, &frame(1, 2, b"\x08\x00")),
-            (FrameSender::Client, &frame(1, 2, b"\x11\xb6\x09\x28\xb5\x2f\xfd\x60")),
-            (FrameSender::Client, &frame(1, 9, b"\x02\x08\x00\x02\x08\x00\x05")),
-            (FrameSender::Server, &frame(1, 7, b"")),
-            (FrameSender::Client, &frame(1, 2, b"")),
-            (FrameSender::Server, &frame(2, 3, b"\0")),
-            (FrameSender::Server, &frame(99, 3, b"")),
-            (FrameSender::Server, &frame(5, 3, b"\x01\x02\x03\x01kv")),
-            (FrameSender::Server, &frame(6, 3, b"\x01\x03\x01\x10\x08\x02no")),
-            (FrameSender::Server, &frame(6, 3, b"")),
+            (Role::Client, &frame(0, 3, b"fris\x01\x02\x01\x05\x22\x00\x23\x01\x01\xf0\x02\x01\x02")),
+            (Role::Server, &frame(7, 10, b"\x10\x03\x03\x01\x05\x06\x05\x0a\x02no")),
+            (Role::Client, &frame(1, 2, b"\x09\x15")),
+            (Role::Client, &frame(1, 2, b"\x08\x00")),
+            (Role::Client, &frame(1, 2, b"\x11\xb6\x09\x28\xb5\x2f\xfd\x60")),
+            (Role::Client, &frame(1, 9, b"\x02\x08\x00\x02\x08\x00\x05")),
+            (Role::Server, &frame(1, 7, b"")),
+            (Role::Client, &frame(1, 2, b"")),
+            (Role::Server, &frame(2, 3, b"\0")),
+            (Role::Server, &frame(99, 3, b"")),
+            (Role::Server, &frame(5, 3, b"\x01\x02\x03\x01kv")),
+            (Role::Server, &frame(6, 3, b"\x01\x03\x01\x10\x08\x02no")),
+            (Role::Server, &frame(6, 3, b"")),
         ]);
         assert_eq!(
             lines,
@@ -579,9 +556,9 @@ mod tests {
         let opened = |operation| frame(1, 2, &[0x09, operation]);
         let ended = frame(1, 7, b"");
         let lines = shown(&[
-            (FrameSender::Client, &[opened(21), ended.clone()].concat()),
-            (FrameSender::Server, &ended),
-            (FrameSender::Client, &opened(22)),
+            (Role::Client, &[opened(21), ended.clone()].concat()),
+            (Role::Server, &ended),
+            (Role::Client, &opened(22)),
         ]);
         assert_eq!(lines.last().map(String::as_str), Some("> STREAM 1 opened for operation 22"));
     }
@@ -597,8 +574,8 @@ mod tests {
                 bytes = frame(random.u16(..3), operation, &bytes);
             }
             let mut conversation = WatchedConnection::new(None, None);
-            conversation.feed(FrameSender::Client, &bytes, &mut |_| {});
-            conversation.feed(FrameSender::Server, &bytes, &mut |_| {});
+            conversation.feed(Role::Client, &bytes, &mut |_| {});
+            conversation.feed(Role::Server, &bytes, &mut |_| {});
         }
     }
 }
