@@ -79,11 +79,9 @@ impl Text {
 
 /// Fills a text to a length by repeating the number of the caller, followed by a running letter.
 fn fill(text: &mut String, caller: usize, length: usize) {
-    for letter in ('a'..='z').cycle() {
-        if text.len() >= length {
-            break;
-        }
-        text.push_str(&format!("{caller:06}{letter}"));
+    let period: String = ('a'..='z').map(|letter| format!("{caller:06}{letter}")).collect();
+    while text.len() < length {
+        text.push_str(&period);
     }
     text.truncate(length);
 }
