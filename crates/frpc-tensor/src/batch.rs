@@ -198,7 +198,6 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
 
 impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static> Shared<T, R, E> {
     fn add(self: &Arc<Self>, waiting: PendingCall<T, R, E>) -> Result<(), E> {
-        // Dropped after the lock is released, because the items are the user's.
         let mut cancelled = VecDeque::new();
         let mut queue = self.queue.lock();
         if queue.waiting.len() >= self.queue_max {
@@ -214,6 +213,8 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
         let is_complete = queue.running == 0 && queue.waiting.len() >= queue.expected;
         let has_task = std::mem::replace(&mut queue.has_task, true);
         drop(queue);
+        // Drop items without the lock, because they are the user's.
+        drop(cancelled);
         if !has_task {
             tokio::spawn(process(Task { shared: self.clone(), is_over: false }));
         } else if is_complete {
