@@ -2,6 +2,7 @@
 //!
 //! * `caller.rs`: division among callers
 //! * `connection.rs`: account of a connection
+//! * `debts.rs`: abuse debts of closed connections
 //! * `reservation.rs`: public interface
 //! * `waiters.rs`: tasks that wait for memory
 //! * `output.rs`: limit of unwritten output

@@ -27,8 +27,8 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
-/// First byte of every frame. In the current header format it is the first byte of the magic number. In the old format
-/// it is the high byte of a packet id below 256.
+/// First byte of a connection that begins with a frame. In the current header format it is the first byte of the magic
+/// number. In the old format it is the high byte of a packet id below 256.
 const FRAME_BEGINS: u8 = 0;
 
 /// First byte of a TLS connection: the record type of a handshake.

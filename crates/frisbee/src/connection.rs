@@ -289,7 +289,8 @@ impl Connection {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Returns the number of running tasks of this connection that were spawned by [`spawn`](Self::spawn).
+    /// Returns the number of running tasks of this connection: pending handlers, and tasks that were spawned by
+    /// [`spawn`](Self::spawn).
     pub fn running(&self) -> usize {
         self.0.work.len()
     }

@@ -7,7 +7,7 @@
 //! instructions of a call with a pending handler, because tasks are aligned to 128 bytes, and malloc has no fast path
 //! for this.
 //!
-//! A CANCEL packet looks up its job in the same list. A single lock decides whether the job replies or is cancelled.
+//! The job of a CANCEL packet is found in the same list. A single lock decides whether the job replies or is cancelled.
 
 mod calls;
 mod carrier;
@@ -108,7 +108,7 @@ struct TaskTable {
 struct JobSlots {
     all: Vec<JobSlot>,
     free: FreeSlots,
-    /// Index of the jobs that handle calls. A CANCEL packet looks up its job here.
+    /// Index of the jobs that handle calls, by which the job of a CANCEL packet is found.
     calls: Calls,
     /// Number of running jobs that handle calls of the peer. Streams and spawned tasks do not count.
     calls_running: usize,

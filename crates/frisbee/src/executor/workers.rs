@@ -52,7 +52,7 @@ pub enum Workers {
     /// no state. If a handler blocks or computes for a long time, its thread is replaced by another one, except with
     /// io_uring.
     PerCore,
-    /// The given number of threads, but at least one. Otherwise, this is like [`PerCore`](Self::PerCore).
+    /// The given number of threads, from 1 to 1024. Otherwise, this is like [`PerCore`](Self::PerCore).
     Threads(usize),
     /// The runtime that started the server or connected the client. This is the default. If io_uring is required,
     /// threads shared by the whole process are used instead, because a ring is bound to one thread.

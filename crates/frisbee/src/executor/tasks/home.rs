@@ -8,7 +8,8 @@
 //! The task is polled within `block_on` of the caller's runtime. The outer future is always ready, so this never
 //! blocks. It sets the context, so that timers, sockets and spawned tasks belong to that runtime. Unlike
 //! `Handle::enter`, it also sets the cooperative budget. A job is moved to the caller's runtime when the inline
-//! permission of its method is revoked, or after three consecutive polls of a millisecond or more.
+//! permission of its method is revoked, after three consecutive polls of a millisecond or more, or after a single poll
+//! of 8 ms. Slow jobs are moved only if that runtime has several threads.
 
 use super::Tasks;
 use super::carrier::{AssignedJob, Carrier, Job};
