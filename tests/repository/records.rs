@@ -2,9 +2,11 @@
 
 use super::cancel_safety::sources;
 use super::promises::root;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 
 /// Files that an example asks its reader to write, or that a build script generates.
 const OF_READERS: [&str; 5] = ["examples/client.rs", "geometry.rs", "page-n.body.rs", "page-n.rs", "protos.rs"];
@@ -195,4 +197,49 @@ fn filters_of_test_commands_match_tests() {
     }
     assert!(count > 50, "only {count} filters were found");
     assert!(wrong.is_empty(), "filters that match no test:\n{}", wrong.join("\n"));
+}
+
+/// Returns the value of an option in the words of a command.
+fn option<'a>(words: &[&'a str], name: &str) -> Option<&'a str> {
+    words.windows(2).find(|pair| pair[0] == name).map(|pair| pair[1])
+}
+
+/// Regression test: the page of an example named a program that the package does not have.
+#[test]
+fn programs_of_run_commands_exist() {
+    let metadata = ["metadata", "--no-deps", "--offline", "--format-version", "1"];
+    let output = Command::new(env!("CARGO")).args(metadata).current_dir(root()).output().expect("cargo should start");
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("metadata should be JSON");
+    let mut programs = BTreeSet::new();
+    for package in metadata["packages"].as_array().expect("packages should be listed") {
+        for target in package["targets"].as_array().expect("targets should be listed") {
+            if target["kind"][0] == "bin" {
+                programs.insert((package["name"].as_str(), None));
+                programs.insert((package["name"].as_str(), target["name"].as_str()));
+            }
+        }
+    }
+    let mut folders: Vec<_> = [".", ".ci", "docs", "docs/performance"].map(|folder| root().join(folder)).into();
+    for parent in ["clients", "crates", "examples"] {
+        let children = fs::read_dir(root().join(parent)).expect("folder should be readable");
+        folders
+            .extend(children.map(|child| child.expect("file should be listed").path()).filter(|child| child.is_dir()));
+    }
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for path in folders.iter().flat_map(|folder| fs::read_dir(folder).expect("folder should be readable")) {
+        let path = path.expect("file should be listed").path();
+        let is_text = path.extension().is_none_or(|extension| extension == "md");
+        let Some(text) = fs::read_to_string(&path).ok().filter(|_| is_text) else { continue };
+        for command in text.replace("\\\n", " ").split("cargo run ").skip(1) {
+            let command = command.split(['`', '\n']).next().unwrap_or_default();
+            let words: Vec<_> = command.split_whitespace().take_while(|word| *word != "--").collect();
+            let (Some(package), None) = (option(&words, "-p"), option(&words, "--manifest-path")) else { continue };
+            count += 1;
+            if !programs.contains(&(Some(package), option(&words, "--bin"))) {
+                wrong.push(format!("{}: cargo run {command}", path.display()));
+            }
+        }
+    }
+    assert!(count > 50, "only {count} commands were found");
+    assert!(wrong.is_empty(), "programs that do not exist:\n{}", wrong.join("\n"));
 }
