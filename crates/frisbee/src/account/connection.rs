@@ -180,9 +180,8 @@ impl Account {
             match self.cached.compare_exchange(cached, kept, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => {
                     self.give_back(cached - kept);
-                    // Load with a read-modify-write operation, which returns the latest value. Check that value again,
-                    // because a concurrent release may have based its reservation on an old value of `granted`, and
-                    // thus have reserved too many bytes.
+                    // Check again, because a concurrent release may have kept too many bytes based on the old value of
+                    // `granted`. A read-modify-write operation returns the latest value of `cached`.
                     cached = self.cached.fetch_add(0, Ordering::AcqRel);
                 }
                 Err(changed) => cached = changed,

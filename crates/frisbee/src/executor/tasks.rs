@@ -72,9 +72,9 @@ pub enum Policy {
     /// [`Concurrent`](Self::Concurrent) for one second, or longer if it soon blocks again: replies are sent in any
     /// order, and running handlers also leave the worker. The first such event of a method is logged.
     ///
-    /// If the runtime of the handlers has a single thread, the policy of the method does not change. In addition, frpc
-    /// serves the methods of a connection concurrently for some time if three polls of its driver took more than a
-    /// millisecond each, or three polls of a pending handler did.
+    /// If the runtime of the handlers has a single thread, the method is still served inline. With several threads, a
+    /// pending handler also leaves the worker after three consecutive polls of a millisecond or more. frpc spawns all
+    /// handlers of a connection for at least one second after three consecutive such polls of its driver.
     #[default]
     Inline,
     /// Spawns a task for each request in the runtime that started the server or connected the client. For handlers that

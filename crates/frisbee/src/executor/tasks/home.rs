@@ -21,8 +21,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::runtime::{EnterGuard, Handle, RuntimeFlavor};
 
-/// Minimum duration of a poll to count as long. Applies to polls of jobs, and to polls of the driver that run handlers
-/// inline.
+/// Minimum duration of a job's poll to count as long.
 const LONG: Duration = Duration::from_millis(1);
 
 /// Number of consecutive long polls before a job moves from the worker to the runtime. More than one, because the
