@@ -15,7 +15,7 @@ pub(crate) struct InheritedContext {
 }
 
 thread_local! {
-    /// Whether the handler that this thread polls has anything to inherit. Most calls check only this flag.
+    /// Whether calls made by the handler that this thread polls inherit anything. Most calls check only this flag.
     static IS_SOMETHING: Cell<bool> = const { Cell::new(false) };
     /// Context of the handler that this thread is currently polling. Only valid if `IS_SOMETHING` is set.
     static CURRENT: Cell<InheritedContext> = const { Cell::new(InheritedContext::NOTHING) };
@@ -24,7 +24,7 @@ thread_local! {
 impl InheritedContext {
     const NOTHING: Self = Self { deadline: None, trace: None };
 
-    /// Returns whether this context has a deadline or a trace context to inherit.
+    /// Returns whether this context has a deadline or a trace context.
     pub(crate) fn is_something(&self) -> bool {
         self.deadline.is_some() || self.trace.is_some()
     }
@@ -48,12 +48,12 @@ fn allowed_within(own: Option<Duration>) -> Option<Duration> {
     Some(own.map_or(left, |own| own.min(left)))
 }
 
-/// Returns whether the handler that makes the call has a deadline to inherit.
+/// Returns whether outgoing calls of the current handler inherit a deadline.
 pub(crate) fn is_inherited() -> bool {
     IS_SOMETHING.get() && CURRENT.get().deadline.is_some()
 }
 
-/// Returns whether the current handler has a deadline or a trace context to inherit.
+/// Returns whether outgoing calls of the current handler inherit a deadline or a trace context.
 pub(crate) fn is_something() -> bool {
     IS_SOMETHING.get()
 }

@@ -87,7 +87,7 @@ impl Status {
         &self.0.metadata
     }
 
-    /// Returns the metadata for changes.
+    /// Returns a mutable reference to the metadata of the status.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -110,7 +110,7 @@ impl Status {
     /// ```
     /// use frpc::Status;
     ///
-    /// /// Whether a call without idempotence may be repeated.
+    /// /// Whether a non-idempotent call may be retried.
     /// fn is_safe_to_repeat(status: &Status) -> bool {
     ///     !status.may_have_run()
     /// }

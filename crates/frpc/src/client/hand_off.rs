@@ -141,7 +141,7 @@ impl HandOffCall<'_> {
             }
             Err(HandOffError::Refused(reply)) => return (self.read_reply)(&reply, reading, by),
             Err(HandOffError::Closed(reason)) => return Err(closed_status(&reason)),
-            // The server rejects the request in these cases without calling the handler.
+            // In the remaining cases, the handler has not run.
             Err(error @ HandOffError::Busy) => Status::failed_precondition(error.to_string()),
             Err(error @ HandOffError::TooLong(_)) => Status::resource_exhausted(error.to_string()),
             Err(HandOffError::NotServed) => {

@@ -9,7 +9,7 @@ pub(crate) struct AttemptBudget<const EARNED: u32> {
     hundredths: AtomicU32,
 }
 
-/// Maximum and initial number of attempts in a budget.
+/// Maximum number of attempts in a budget.
 pub(crate) const ATTEMPTS: u32 = 10;
 
 impl<const EARNED: u32> AttemptBudget<EARNED> {

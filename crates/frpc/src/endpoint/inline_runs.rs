@@ -5,7 +5,7 @@ use frisbee::rpc::Penalty;
 use std::time::{Duration, Instant};
 
 /// Duration above which a poll of the driver counts as long, unless [`Config::turn_max`](frisbee::Config::turn_max)
-/// allows more. Polls typically take 20 us plus at most the time of 32 more handlers.
+/// allows more. By default, a poll ends after 20 us, which is checked every 32 packets.
 const LONG: Duration = Duration::from_millis(1);
 
 /// Number of consecutive long driver polls before handlers are spawned as tasks. More than one, because the operating

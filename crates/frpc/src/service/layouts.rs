@@ -93,8 +93,8 @@ const NO_METHOD: u16 = u16::MAX;
 /// Memory of a claim in bytes. A node of the tree has eleven entries, and is at least half full.
 const CLAIM_COST: usize = 2 * size_of::<(u16, Claim)>() + 4;
 
-/// Maximum number of services recorded for a connection, in both directions. Further announcements of the peer close
-/// it.
+/// Maximum number of services recorded for a connection, in both directions. The connection is closed if the peer
+/// announces more.
 const SERVICES_MAX: usize = 1024;
 
 /// Result of finding the local method for an operation number of the peer.

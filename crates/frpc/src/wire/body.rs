@@ -324,7 +324,7 @@ pub(crate) fn put_failure(
     style: Form,
     is_refused: bool,
 ) {
-    /// Maximum length in bytes of an error body excluding its text: a prefix of six bytes, type bytes and a length.
+    /// Maximum length in bytes of an error body excluding its text: a prefix of seven bytes, type bytes and a length.
     const AROUND: usize = 20;
     let extended = style == Form::Extended;
     let put = |outbox: &mut Outbox, text: &str, whole: bool| {

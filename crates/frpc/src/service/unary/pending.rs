@@ -108,7 +108,7 @@ impl MethodState {
     ) -> ServeProgress {
         let started = StartedHandler { memory: started.memory + handler.size(), ..started };
         let StartedHandler { caller, inherited, memory, is_slow } = started;
-        // A handler that was already polled must continue on the same worker.
+        // Only handlers that were polled inline have this placement.
         let was_polled = matches!(placement, Placement::Home(..));
         let connection = &caller.connection;
         let refused = match reply {

@@ -105,7 +105,7 @@ impl Packer {
         (length <= frame.len().saturating_mul(RATIO_MAX)).then_some(frame)
     }
 
-    /// Frees the compression buffer if a long message has enlarged it.
+    /// Shrinks the buffers if a long message has enlarged them.
     fn release(&mut self) {
         self.whole.clear();
         self.whole.shrink_to(KEPT);
