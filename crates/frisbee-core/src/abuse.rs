@@ -35,8 +35,8 @@ pub mod cost {
     /// request has been parsed and routed, and its handler may have started.
     pub const RESET: u64 = 1024;
 
-    /// A PING of HTTP/2, if this end has sent no HEADERS or DATA since the previous PING (CVE-2019-9512). Other
-    /// protocols disconnect a peer that sends more than 20 PINGs per second.
+    /// A PING of HTTP/2, if this end has sent no HEADERS or DATA since the previous PING (CVE-2019-9512). The native
+    /// protocol disconnects a peer that sends more than 20 PINGs per second.
     pub const PING: u64 = 1024;
 
     /// An empty DATA frame of HTTP/2 that does not end its stream (CVE-2019-9518).
@@ -64,7 +64,7 @@ const AHEAD: u64 = 8;
 const REST: u64 = 16;
 
 /// A peer is disconnected if its recent pauses exceed `PAUSED_MAX` microseconds. The total decays by 1/`PAUSED_PART` of
-/// the elapsed time, so a peer may be paused for about 5 s of every 30 s. A single pause is at most 2.1 s, so
+/// the elapsed time, so a peer may be paused for about 5 s of every 30 s. A single pause is shorter than 2 s, so
 /// cancelling a large number of calls at once does not disconnect a peer.
 const PAUSED_MAX: u32 = 5_000_000;
 const PAUSED_PART: u64 = 6;

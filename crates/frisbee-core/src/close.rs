@@ -187,7 +187,8 @@ close_kinds! {
     TooLong = "too_long",
     /// A keep-alive packet had a body; see [`ProtocolError::KeepaliveWithBody`].
     KeepaliveWithBody = "keepalive_with_body",
-    /// A packet or HELLO was malformed; see [`ProtocolError::Malformed`] and [`ProtocolError::Hello`].
+    /// A packet, HELLO or fragment was malformed; see [`ProtocolError::Malformed`], [`ProtocolError::Hello`] and
+    /// [`ProtocolError::Fragment`].
     Malformed = "malformed",
     /// A packet arrived that is not permitted during a hand-off; see [`ProtocolError::HandOff`].
     HandOff = "hand_off",

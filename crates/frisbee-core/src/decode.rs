@@ -487,7 +487,7 @@ pub enum ProtocolError {
         /// Length of the body in bytes, as announced by the header.
         length: u32,
     },
-    /// The body of a CREDIT, CANCEL, END, HAND_OFF or BATCH packet is malformed.
+    /// The body of a CREDIT, END, HAND_OFF, BATCH or EXTENSION packet is malformed.
     Malformed(Operation),
     /// The peer sent an invalid HELLO.
     Hello(HelloError),
@@ -497,7 +497,7 @@ pub enum ProtocolError {
     HandOff,
     /// The peer sent an invalid fragment, or a packet that must not overtake an incomplete one.
     Fragment(FragmentError),
-    /// The peer exceeded the limit of 20 PINGs per second with a burst of 40.
+    /// The peer exceeded the limit of 20 PINGs per second with a burst of 40, or sent too many useless packets.
     Flood,
 }
 
