@@ -3,7 +3,7 @@
 //! A client connects to a Unix socket and [offers](connect) to share memory. A [`Listener`] accepts the offer by
 //! creating memory with one ring buffer per direction and passing it over the socket. Bytes are then copied into and
 //! out of the rings. While both ends are busy this needs no system calls; a sleeping end is woken by a pipe. The socket
-//! stays open but idle. If it closes, each end detects that the other one is gone.
+//! stays open and transfers only larger rings. If it closes, each end detects that the other one is gone.
 //!
 //! The result is a [`Stream`] that reads and writes like a socket, so any tokio protocol runs on it unchanged. Peers
 //! that do not support offers or reject them continue over the Unix socket, in both roles.

@@ -41,8 +41,8 @@ const LARGE: u32 = if cfg!(frisbee_loom) { 2 } else { 64 * 1024 };
 const QUIET: Duration = Duration::from_secs(1);
 
 /// Maximum burst of ring changes by a peer, and the number of changes per second that it is granted. A correct writer
-/// makes at most ten changes per second: it doubles its ring nine times, from 64 KiB to 16 MiB, and shrinks it after a
-/// second. Each change costs this end some microseconds.
+/// makes at most ten changes per second: it enlarges its ring nine times, to 64 KiB and by doubling up to 16 MiB, and
+/// shrinks it after a second. Each change costs this end some microseconds.
 const RINGS_MAX: u32 = 16;
 const RINGS_A_SECOND: u32 = 12;
 

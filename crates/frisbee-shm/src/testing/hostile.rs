@@ -149,7 +149,7 @@ impl Peer {
         }
     }
 
-    /// Sends bytes on the socket, which a correct peer does not use after the handshake.
+    /// Sends bytes on the socket. After the handshake, a correct peer sends nothing on it except for rings.
     ///
     /// # Errors
     /// If the peer is gone.
