@@ -118,7 +118,7 @@ impl Sockets {
                 self.ring.send(&state.stream, key, buffer, from);
                 return;
             }
-            // Discard the staged bytes, because the peer would take them for the cancelled ones.
+            // Discard the staged bytes, because the peer would receive them in place of the cancelled ones.
             Ok(count) if count < writing.in_flight => writing.staged.clear(),
             Ok(_) => {}
             Err(error) => {
