@@ -7,7 +7,7 @@
 //! use frpc_balance::kubernetes::KubernetesResolver;
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! // In a pod by its service account, elsewhere by the file of kubectl.
+//! // In a pod, the client uses the service account; elsewhere, the kubeconfig file.
 //! let client = kube::Client::try_default().await?;
 //!
 //! // The port `grpc` of the Service `shop` in the namespace of the pod.

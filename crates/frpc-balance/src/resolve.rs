@@ -10,8 +10,8 @@
 //! * **A missing endpoint is removed after half a second.** Nothing changes if it reappears within this time.
 //! * **Removal drains.** Calls and streams in progress complete on the old connection, which then closes. New calls use
 //!   other endpoints.
-//! * **Records with the same address are merged**, and the last one applies. Addresses are compared case-insensitively,
-//!   IP addresses by value.
+//! * **Endpoints with the same address and server name are merged**, and the last one applies. Addresses are compared
+//!   case-insensitively, except for paths of Unix sockets, and IP addresses by value.
 //! * **Connections are spread over time.** A connection to a new endpoint, or one that replaces a lost connection, is
 //!   made after a random part of [`connection_spread`](crate::FleetBuilder::connection_spread), unless a call finds no
 //!   connection at all.

@@ -21,7 +21,7 @@ use std::time::Duration;
 /// limits the effect of a mistake in a zone.
 const BOUNDS: RangeInclusive<Duration> = Duration::from_secs(5)..=Duration::from_secs(300);
 
-/// Timeout of a single query to a DNS server. A query is attempted at most twice.
+/// Timeout of a single query to a DNS server. A query that fails is repeated at most twice.
 const TIMEOUT: Duration = Duration::from_secs(2);
 const ATTEMPTS: usize = 2;
 
