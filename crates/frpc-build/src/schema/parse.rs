@@ -169,7 +169,7 @@ fn explained(text: &str, source: &str, includes: &[PathBuf]) -> (ErrorKind, Stri
     let text = if text.contains("with proto2 syntax") && !has_syntax(source) {
         return (ErrorKind::Unsupported, MISSING_SYNTAX.to_owned());
     } else if includes.is_empty() {
-        // The files are in memory, so that there are no folders to name.
+        // The files are in memory, so there are no folders to name.
         text.to_owned()
     } else if text == "invalid group name" {
         format!("{text}, or a path with `..`: imports are looked up in the folders of includes")
