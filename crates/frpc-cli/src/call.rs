@@ -221,7 +221,7 @@ fn print_field(screen: &Screen, message: &DynamicMessage, name: &str) -> Result<
     match &*message.get_field(&field) {
         Value::Bytes(bytes) => screen.value(bytes),
         Value::String(text) => screen.value(text.as_bytes()),
-        // Handle these types here, because JSON represents 64-bit integers, enums and times as strings.
+        // Enums and times are strings in JSON. Print them without quotes.
         _ => match field_value(message, &field)? {
             serde_json::Value::String(text) if !field.is_list() && !field.is_map() => screen.line(&text),
             value => screen.json_line(&value.to_string()),

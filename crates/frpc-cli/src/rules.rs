@@ -125,7 +125,7 @@ const OWN_METHODS: [&str; 7] = [
     "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 ];
 
-/// Loads the access rules of a gateway. `methods` are the methods that it forwards.
+/// Loads the access rules of a gateway. `services` contains the methods that it forwards.
 pub(crate) fn load(
     path: &Path,
     services: &[(&Service, Vec<&Callable>)],
