@@ -33,9 +33,9 @@ impl TrustedProxies {
         })
     }
 
-    /// Returns the last address of the fields `forwarded` and `x-forwarded-for` that is not a trusted proxy. Returns
-    /// `None` if there is none, if it is not an IP address, or if the fields differ: a proxy extends only one of them,
-    /// so its client may have sent the other.
+    /// Returns the last address of the fields `forwarded` and `x-forwarded-for` that is not a trusted proxy, or the
+    /// first address if all are trusted. Returns `None` if there is none, if it is not an IP address, or if the fields
+    /// differ: a proxy extends only one of them, so its client may have sent the other.
     #[cfg(feature = "http")]
     fn client<'a>(&self, fields: impl Iterator<Item = (&'a str, &'a [u8])>) -> Option<IpAddr> {
         let (mut forwarded, mut forwarded_for) = (None, None);

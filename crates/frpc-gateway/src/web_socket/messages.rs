@@ -141,7 +141,7 @@ where
         if polled.is_ready() || connection.stops || stopping.as_mut().poll(task).is_pending() {
             return polled;
         }
-        // From now on, handle only messages that have already been received.
+        // From now on, reject new calls. `poll` completes once the calls in progress have ended.
         connection.stops = true;
         connection.talk.stop();
         connection.poll(task)
