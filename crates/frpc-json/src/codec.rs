@@ -26,8 +26,8 @@ pub trait Codec {
     /// If it has no JSON form.
     fn encode(value: &Self::Target, to: &mut Writer<'_>) -> Result<(), EncodeError>;
 
-    /// Reads a value into `value`, which must be the default. Returns `false` if the value is an unknown enum name
-    /// that the [options](crate::Options::ignore_unknown) ignore. The caller must not store `value` then.
+    /// Reads a value into `value`, which must be the default. Returns `false` if the value is an unknown enum name that
+    /// the [options](crate::Options::ignore_unknown) ignore. In this case, the caller must not store `value`.
     ///
     /// # Errors
     ///

@@ -354,7 +354,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// If it is not JSON.
+    /// If the next value is not valid JSON.
     ///
     /// ```
     /// use frpc_json::{Options, Reader};
