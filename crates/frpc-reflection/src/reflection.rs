@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// Maximum number of files and symbols in a request, which bounds its cost. No file declares more symbols than this.
+/// Maximum number of files and symbols in a request, which bounds its cost.
 const NAMES_MAX: usize = 4096;
 
 /// Exposes the services of a server and their schema through the services `frpc.reflection.v1.Reflection`,
