@@ -6,7 +6,8 @@ use std::time::Duration;
 /// Number of histogram buckets. The last one counts all durations of about 137 minutes or more.
 pub(crate) const BUCKETS: usize = 272;
 
-/// Number of buckets per doubling of the duration, as a power of two. A bucket is an eighth as wide as its lower bound.
+/// Number of buckets per doubling of the duration, as a power of two. A bucket is at most an eighth as wide as its
+/// lower bound.
 const STEPS_BITS: u32 = 3;
 
 /// Width in nanoseconds of the first buckets, as a power of two. A finer resolution than 128 ns is not meaningful for
