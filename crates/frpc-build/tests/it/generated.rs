@@ -1,4 +1,4 @@
-//! The content of the generated code, one behaviour a test. Whole files are in `golden/`.
+//! Tests of single properties of the generated code. `golden.rs` compares whole files.
 
 #[allow(dead_code)]
 use crate::support::{Build, files_in, has, squeezed};
@@ -211,7 +211,7 @@ fn disabled_comments_are_left_out() {
     assert!(has(&text, "Of S.") && !has(&text, "Of A.") && !has(&text, "Of Get."), "{text}");
 }
 
-/// Servers showed the comments of the values to callers.
+/// Regression test: servers showed the comments of the values to callers.
 #[test]
 fn disabled_enum_comments_are_omitted_from_schema() {
     let source = format!(
@@ -496,7 +496,7 @@ fn requested_dyn_trait_boxes_futures_and_serves() {
     assert!(!Build::of(&source).text().contains("dyn DynOne"));
 }
 
-/// The type parameter hid the message in the methods of the service.
+/// Regression test: the type parameter hid the message in the methods of the service.
 #[test]
 fn type_parameters_hide_no_message() {
     let source = format!("{HEAD}message S {{}}\nmessage T {{}}\nservice One {{ rpc Get(S) returns (T); }}");
@@ -506,14 +506,14 @@ fn type_parameters_hide_no_message() {
     assert!(has(&text, "json_format::<S, T>()"), "{text}");
 }
 
-/// The build panicked.
+/// Regression test: the build panicked.
 #[test]
 fn service_without_letter_has_constants() {
     let text = generated("message A {} service _1 { rpc _2(A) returns (A); }");
     assert!(has(&text, "static _1_LAYOUT:") && has(&text, "const _1_2:") && has(&text, "fn _2(&self"), "{text}");
 }
 
-/// The derive macro of prost panicked.
+/// Regression test: the derive macro of prost panicked.
 #[test]
 fn enum_map_named_like_keyword_is_renamed() {
     let text = generated("enum E { Z = 0; } message A { map<string, E> type = 1; E match = 2; }");
@@ -521,7 +521,7 @@ fn enum_map_named_like_keyword_is_renamed() {
     assert!(has(&text, "pub r#match: i32"), "{text}");
 }
 
-/// rustc refused two methods with one name.
+/// Regression test: the generated code did not compile, because two methods had the same name.
 #[test]
 fn field_whose_accessor_is_taken_is_renamed() {
     let text = generated(
@@ -575,8 +575,8 @@ fn undecoded_requests_change_only_server_trait() {
     assert!(has(&text, "fn read(&self, request: ::frpc::Request<::frpc::Streaming<::frpc::Undecoded<A>>>)"));
 }
 
-/// Half a second is the limit for an optimized build on a quiet machine; this one is neither, and may have a small part
-/// of a core. What grows with the square of the messages takes longer all the same.
+/// An optimized build takes less than half a second on an idle machine. The limit is higher, because this build is not
+/// optimized and may share a core.
 #[test]
 fn hundred_messages_are_generated_within_seconds() {
     let fields: String = ["int32 a", "string b", "repeated bytes c", "M0 d", "map<string, M1> e", "optional bool f"]

@@ -1,5 +1,5 @@
-//! Golden files: the code generated for the schemas in `proto/` is in `golden/` and is read in reviews. A package is
-//! one file, however long, as it is for those who include it.
+//! Golden files: the code generated for the schemas in `proto/` is in `golden/` and is read in reviews. Each package is
+//! a single file.
 //!
 //! `UPDATE_GOLDEN=1 cargo test -p frpc-build golden` rewrites the files; read the difference before you commit.
 
@@ -14,7 +14,7 @@ fn check(protos: &[&str], expected: &[&str]) {
     check_with(protos, expected, "", |builder| builder);
 }
 
-/// The same with options; the golden files are in `folder`.
+/// Like [`check`], but with options. The golden files are in `folder`.
 #[track_caller]
 fn check_with(protos: &[&str], expected: &[&str], folder: &str, configure: impl FnOnce(Builder) -> Builder) {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
