@@ -1,4 +1,4 @@
-//! `frpc publish` and `frpc subscribe`.
+//! `frpc pub` and `frpc sub`.
 
 use super::{after_first_remark, command, greeter, run, stdout};
 use serde_json::{Value, json};
