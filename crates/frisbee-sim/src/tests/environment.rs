@@ -64,7 +64,7 @@ async fn by_occasion(world: World) {
     }
 }
 
-/// Nothing fails with the seeds up to 3, which shows that the environment variables have an effect.
+/// Fails from seed 3 on, which shows that the environment variables have an effect.
 #[sim_test(seeds = 3, runs_twice = false, time_max = Duration::from_secs(1))]
 #[ignore = "for the tests below"]
 async fn of_few_seeds(world: World) {
