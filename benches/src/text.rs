@@ -79,7 +79,12 @@ impl Text {
 
 /// Fills a text to a length by repeating the number of the caller, followed by a running letter.
 fn fill(text: &mut String, caller: usize, length: usize) {
-    let period: String = ('a'..='z').map(|letter| format!("{caller:06}{letter}")).collect();
+    let number = format!("{caller:06}");
+    let mut period = String::with_capacity(26 * 7);
+    for letter in 'a'..='z' {
+        period.push_str(&number);
+        period.push(letter);
+    }
     while text.len() < length {
         text.push_str(&period);
     }
