@@ -205,16 +205,17 @@ impl ForwardFields {
 impl Changes {
     fn apply(&self, metadata: &mut Metadata) -> Result<(), frpc::MetadataError> {
         remove(metadata, &self.removed);
-        self.set.iter().try_for_each(|(name, value)| metadata.insert(name, value).map(drop))
+        self.set.iter().try_for_each(|(name, value)| metadata.insert(name, value))
     }
 }
 
 /// Removes hop-by-hop fields and the fields listed in `connection`. Native peers can send such fields too, as metadata.
 fn remove_of_connection(metadata: &mut Metadata) {
-    if let Some(named) = metadata.get("connection").map(str::to_ascii_lowercase) {
+    let named: Vec<_> = metadata.get_all("connection").map(str::to_ascii_lowercase).collect();
+    if !named.is_empty() {
         // Look up each key among the names instead of removing name by name: a peer may list thousands of names, and
         // each removal would scan all entries.
-        let named: BTreeSet<&str> = named.split(',').map(str::trim).collect();
+        let named: BTreeSet<&str> = named.iter().flat_map(|value| value.split(',')).map(str::trim).collect();
         let keys = metadata.iter().map(|(key, _)| key).filter(|key| named.contains(key));
         let found: Vec<_> = keys.map(str::to_owned).collect();
         remove(metadata, found);
@@ -228,11 +229,10 @@ fn remove(metadata: &mut Metadata, names: impl IntoIterator<Item: AsRef<str>>) {
     }
 }
 
+/// Appends a value to a list and joins all its values with commas, because not every backend reads repeated fields.
 fn append(metadata: &mut Metadata, name: &str, value: &str) -> Result<(), frpc::MetadataError> {
-    match metadata.get(name) {
-        Some(before) => metadata.insert(name, format!("{before}, {value}")).map(drop),
-        None => metadata.insert(name, value).map(drop),
-    }
+    let values = metadata.get_all(name).chain([value]).collect::<Vec<_>>().join(", ");
+    metadata.insert(name, values)
 }
 
 impl fmt::Debug for ForwardFields {
@@ -264,9 +264,22 @@ mod tests {
 
     #[test]
     fn names_in_connection_are_removed() {
-        let mut metadata = of_peer("close, X1,x3", 5);
+        let mut metadata = of_peer("close, X1,x3", 6);
+        metadata.append("connection", "x5").expect("metadata entry should be valid");
         remove_of_connection(&mut metadata);
         assert_eq!(metadata.iter().map(|(key, _)| key).collect::<Vec<_>>(), ["x0", "x2", "x4"]);
+    }
+
+    /// Regression test: only the first value was kept, so that a native proxy's addresses after it were lost.
+    #[test]
+    fn repeated_fields_of_native_peers_are_joined() {
+        let mut metadata = Metadata::new();
+        for address in ["192.0.2.1", "192.0.2.2"] {
+            metadata.append(FORWARDED_FOR, address).expect("metadata entry should be valid");
+        }
+        append(&mut metadata, FORWARDED_FOR, "192.0.2.3").expect("joined value should be valid");
+        let values: Vec<_> = metadata.get_all(FORWARDED_FOR).collect();
+        assert_eq!(values, ["192.0.2.1, 192.0.2.2, 192.0.2.3"]);
     }
 
     /// Regression test: all entries were examined for each name in `connection`.
