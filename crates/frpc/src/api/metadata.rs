@@ -337,8 +337,6 @@ pub enum MetadataError {
     TooMany,
     /// Adding this key's value would make the metadata larger than 60 KiB.
     TooLong(String),
-    /// The key ends in `-bin` and has several values, but the protocol of the call supports only one.
-    Repeated(String),
 }
 
 impl fmt::Display for MetadataError {
@@ -350,7 +348,6 @@ impl fmt::Display for MetadataError {
                 write!(f, "wrong type of value for {key:?}: keys that end in -bin have binary values, others have text")
             }
             Self::TooLong(key) => write!(f, "{key} exceeds the limit of {BYTES_MAX} bytes of metadata"),
-            Self::Repeated(key) => write!(f, "{key} occurs more than once; keys with the suffix -bin have one value"),
             Self::TooMany => write!(f, "the limit of {ENTRIES_MAX} entries of metadata is reached"),
         }
     }

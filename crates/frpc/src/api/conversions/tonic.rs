@@ -66,12 +66,10 @@ impl From<&Metadata> for MetadataMap {
     }
 }
 
-/// Converts the metadata. Multiple text values of a key are joined with commas, or with semicolons for cookies (RFC
-/// 9110, section 5.3; RFC 9113, section 8.2.3).
+/// Converts the metadata, preserving all values of each key.
 ///
 /// # Errors
-/// If [`Metadata`] cannot represent an entry: for example if a text is not ASCII, a limit is exceeded, or a key that
-/// ends in `-bin` has several values.
+/// If [`Metadata`] cannot represent an entry: for example if a text is not ASCII, or a limit is exceeded.
 impl TryFrom<&MetadataMap> for Metadata {
     type Error = MetadataError;
 
@@ -85,19 +83,11 @@ impl TryFrom<&MetadataMap> for Metadata {
 fn insert(metadata: &mut Metadata, entry: &KeyAndValueRef<'_>) -> Result<(), MetadataError> {
     match entry {
         KeyAndValueRef::Ascii(key, value) => {
-            // A lossy conversion suffices, because only ASCII is accepted below.
-            let value = String::from_utf8_lossy(value.as_encoded_bytes());
-            let separator = if *key == "cookie" { "; " } else { ", " };
-            match metadata.get(key.as_str()) {
-                Some(before) => metadata.insert(key, format!("{before}{separator}{value}")),
-                None => metadata.insert(key, value),
-            }
-        }
-        KeyAndValueRef::Binary(key, _) if metadata.get_bin(key.as_str()).is_some() => {
-            Err(MetadataError::Repeated(key.as_str().to_owned()))
+            // A lossy conversion suffices, because only ASCII is accepted.
+            metadata.append(key, String::from_utf8_lossy(value.as_encoded_bytes()))
         }
         KeyAndValueRef::Binary(key, value) => match value.to_bytes() {
-            Ok(bytes) => metadata.insert_bin(key, bytes),
+            Ok(bytes) => metadata.append_bin(key, bytes),
             // The value is invalid base64. Insert an empty text, which fails for a binary key and thus yields the
             // error.
             Err(_) => metadata.insert(key, ""),
@@ -132,22 +122,16 @@ mod tests {
     }
 
     #[test]
-    fn repeated_metadata_is_joined_or_refused() {
+    fn repeated_metadata_round_trips_through_tonic() {
         let mut map = MetadataMap::new();
-        for value in ["a", "b", "c"] {
-            map.append("x-part", value.parse().expect("value should be valid metadata"));
-            map.append("cookie", value.parse().expect("value should be valid metadata"));
-        }
-        let metadata = Metadata::try_from(&map).expect("joined entries should be valid metadata");
-        assert_eq!((metadata.get("x-part"), metadata.get("cookie")), (Some("a, b, c"), Some("a; b; c")));
         for value in ["a", "b"] {
+            map.append("x-part", value.parse().expect("value should be valid metadata"));
             map.append_bin("raw-bin", MetadataValue::from_bytes(value.as_bytes()));
         }
-        assert_eq!(Metadata::try_from(&map), Err(MetadataError::Repeated("raw-bin".to_owned())));
-        // Even with invalid metadata, the status itself must be converted.
-        let status = Status::from(tonic::Status::with_metadata(tonic::Code::NotFound, "gone", map));
-        let metadata = status.metadata();
-        assert_eq!((metadata.get("x-part"), metadata.get_bin("raw-bin")), (Some("a, b, c"), Some(&b"a"[..])));
+        let metadata = Metadata::try_from(&map).expect("repeated entries should be valid metadata");
+        assert_eq!(metadata.get_all("x-part").collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(metadata.get_all_bin("raw-bin").collect::<Vec<_>>(), [b"a", b"b"]);
+        assert_eq!(MetadataMap::from(&metadata).into_headers(), map.into_headers());
     }
 
     #[test]
