@@ -32,7 +32,6 @@ const BATCH_MAX: usize = 32 * 1024;
 pub struct StreamBatch {
     guard: Arc<Guard>,
     batch: MessageBatch,
-    messages: usize,
     /// Size in bytes at which the batch is full and must be flushed.
     most: usize,
     /// Credit in bytes that the batch has borrowed from the stream. Flushing returns the unused part.
@@ -51,7 +50,6 @@ impl StreamSender {
         StreamBatch {
             guard: self.0.clone(),
             batch,
-            messages: 0,
             most: BATCH_MAX,
             credit: None,
             left: 0,
@@ -107,16 +105,10 @@ impl StreamBatch {
     pub fn put<T>(&mut self, write: impl FnOnce(PacketWriter<'_>) -> T) -> T {
         let (written, length) = self.batch.put(write);
         if let Some(length) = length {
-            self.messages += 1;
             // Cannot overflow: this would take 2^31 messages of the maximum size.
             self.left = self.left.wrapping_sub((length + MESSAGE_COST) as i64);
         }
         written
-    }
-
-    /// Returns the number of messages that have not been flushed.
-    pub fn len(&self) -> usize {
-        self.messages
     }
 
     /// Returns the capacity of the batch's buffer in bytes, for memory accounting.
@@ -127,7 +119,7 @@ impl StreamBatch {
 
     /// Returns whether all messages have been flushed.
     pub fn is_empty(&self) -> bool {
-        self.messages == 0
+        self.batch.is_empty()
     }
 
     /// Sends the messages of the batch.
@@ -135,7 +127,6 @@ impl StreamBatch {
     /// # Errors
     /// If the stream or the connection has ended.
     pub fn flush(&mut self) -> Result<(), SendError> {
-        self.messages = 0;
         let left = std::mem::take(&mut self.left);
         let credit = self.credit.take().map(|_| left);
         if self.batch.is_empty() {
@@ -186,4 +177,4 @@ impl Drop for StreamBatch {
     }
 }
 
-opaque_debug!([] StreamBatch, "StreamBatch", |this| messages = this.messages);
+opaque_debug!([] StreamBatch, "StreamBatch", |this| bytes = this.batch.len());
