@@ -1,9 +1,25 @@
-//! Checks that the table of contents of the book lists all pages of `docs` and no others, and that links between pages
-//! are valid.
+//! Checks that the table of contents of the book lists all pages of `docs` and no others, and that links between all
+//! pages of the repository are valid.
 
 use super::promises::root;
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Collects the Markdown files below a folder, except guides, which are part of the documentation of a crate, and files
+/// of builds.
+pub(super) fn pages_below(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("folder should be readable") {
+        let path = entry.expect("folder entry should be readable").path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_skipped = name.starts_with('.') || matches!(&*name, "target" | "node_modules" | "guide");
+        if path.is_dir() && !is_skipped {
+            pages_below(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            found.push(path);
+        }
+    }
+}
 
 #[test]
 fn table_of_contents_lists_every_page() {
@@ -42,22 +58,17 @@ fn anchors(text: &str) -> BTreeSet<String> {
 
 #[test]
 fn page_links_resolve_to_files_and_headings() {
-    let mut broken = Vec::new();
-    for folder in [root().to_owned(), root().join("docs")] {
-        for entry in fs::read_dir(&folder).expect("folder should be readable") {
-            let page = entry.expect("folder entry should be readable").path();
-            if page.extension().is_none_or(|extension| extension != "md") {
-                continue;
-            }
-            let text = fs::read_to_string(&page).expect("file should be readable");
-            let links = prose(&text).flat_map(|line| line.split("](").skip(1).filter_map(|rest| rest.split_once(')')));
-            for (link, _) in links.filter(|(link, _)| !link.contains("://")) {
-                let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
-                let target = if file.is_empty() { page.clone() } else { folder.join(file) };
-                let has_anchor = || anchors(&fs::read_to_string(&target).unwrap_or_default()).contains(anchor);
-                if !target.exists() || !(anchor.is_empty() || has_anchor()) {
-                    broken.push(format!("{}: {link}", page.display()));
-                }
+    let (mut pages, mut broken) = (Vec::new(), Vec::new());
+    pages_below(root(), &mut pages);
+    for page in &pages {
+        let text = fs::read_to_string(page).expect("file should be readable");
+        let links = prose(&text).flat_map(|line| line.split("](").skip(1).filter_map(|rest| rest.split_once(')')));
+        for (link, _) in links.filter(|(link, _)| !link.contains("://")) {
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { page.clone() } else { page.with_file_name(file) };
+            let has_anchor = || anchors(&fs::read_to_string(&target).unwrap_or_default()).contains(anchor);
+            if !target.exists() || !(anchor.is_empty() || has_anchor()) {
+                broken.push(format!("{}: {link}", page.display()));
             }
         }
     }

@@ -1,23 +1,8 @@
 //! Checks that all dependency lines in pages name the version of the workspace.
 
+use super::book::pages_below;
 use super::promises::root;
 use std::fs;
-
-/// Returns the pages that contain dependency lines for readers.
-fn pages() -> Vec<(String, String)> {
-    let mut paths = vec![root().join("README.md")];
-    for (folder, file) in [("docs", ""), ("crates", "README.md"), ("clients", "README.md")] {
-        for entry in fs::read_dir(root().join(folder)).expect("folder should be readable") {
-            let path = entry.expect("entry should be listed").path();
-            let path = if file.is_empty() { path } else { path.join(file) };
-            if path.is_file() && path.extension().is_some_and(|extension| extension == "md") {
-                paths.push(path);
-            }
-        }
-    }
-    let read = |path: &std::path::PathBuf| fs::read_to_string(path).expect("page should be readable");
-    paths.iter().map(|path| (path.display().to_string(), read(path))).collect()
-}
 
 /// Returns the version requirement in a line `NAME = REQUIREMENT` for a package of this repository.
 fn requirement(text: &str) -> Option<&str> {
@@ -35,8 +20,10 @@ fn install_lines_name_workspace_version() {
         .split_once('"')
         .and_then(|(version, _)| version.rsplit_once('.'))
         .expect("version should have three numbers");
-    let (mut count, mut wrong) = (0, Vec::new());
-    for (path, page) in pages() {
+    let (mut pages, mut count, mut wrong) = (Vec::new(), 0, Vec::new());
+    pages_below(root(), &mut pages);
+    for path in &pages {
+        let page = fs::read_to_string(path).expect("page should be readable");
         for requirement in page.lines().flat_map(|line| line.split('`')).filter_map(requirement) {
             count += 1;
             let is_plain = requirement.starts_with(&format!("\"{minor}\""));
@@ -44,7 +31,7 @@ fn install_lines_name_workspace_version() {
                 && !requirement.contains("git =")
                 && !requirement.contains("path =");
             if !is_plain && !is_table {
-                wrong.push(format!("{path}: {requirement}"));
+                wrong.push(format!("{}: {requirement}", path.display()));
             }
         }
     }
