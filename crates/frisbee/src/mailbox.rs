@@ -347,7 +347,11 @@ impl Mailbox {
         inner.update_charge(&self.account);
         if inner.is_full(self.backlog_max()) {
             // Wake no sender while the outbox is full. The driver calls this function again when it reports a smaller
-            // backlog.
+            // backlog. Have it report after each write if memory has become short since the senders began to wait,
+            // because the backlog may be shorter than usual.
+            if inner.output.is_narrow(self.backlog_max()) {
+                self.is_starved.store(true, Ordering::Relaxed);
+            }
             return;
         }
         let (mut producers, others_wait) = inner.waiters.call_producers();

@@ -210,6 +210,25 @@ fn senders_wait_for_server_memory() {
     assert_eq!((sender.count(), mailbox.is_full(0)), (2, false));
 }
 
+/// Regression test: a sender that had waited since before memory became short was not woken after the last write.
+#[test]
+fn memory_short_while_sender_waits_wakes_it() {
+    let budget = Arc::new(Budget::new(64 * MIB, 0));
+    let [account, other] = [(); 2].map(|()| Arc::new(Account::of_peer(budget.enter(CallerKey::Unknown))));
+    let (mailbox, mut driver) = (Mailbox::new(crate::BODY_MAX, MIB, account), Driver::default());
+    let ((_, waker), (sender, sending)) = (task(), task());
+    let context = Context::from_waker(&sending);
+    mailbox.write(|outbox| push(outbox, MIB)).expect("open mailbox should accept the packet");
+    assert!(mailbox.poll_write(Some(&context), &mut Place::default(), |_| ()).is_pending());
+    driver.take(&mailbox, &waker, true);
+    assert!(!mailbox.is_full(100_000), "driver need not report small writes while memory is not short");
+    other.charge(64 * MIB);
+    mailbox.handle_drained(&mut driver.reader, 100_000);
+    assert_eq!((sender.count(), mailbox.is_full(100_000)), (0, true), "driver should report even small writes");
+    mailbox.handle_drained(&mut driver.reader, 0);
+    assert_eq!(sender.count(), 1);
+}
+
 #[test]
 fn nonwaiting_sender_triggers_small_write_reports() {
     let budget = Arc::new(Budget::new(8 * MIB, 0));
