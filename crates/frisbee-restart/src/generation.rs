@@ -296,11 +296,12 @@ impl Generation {
         }
         if let Some(wire) = &mut self.predecessor {
             if self.phase == Phase::Successor {
-                // Set the phase before sending. Otherwise, a call after a cancelled one would announce readiness twice.
-                self.phase = Phase::Announced;
                 // Ignore the error: if the previous generation has exited, there is nothing to read. If it has refused,
                 // its reason can still be read.
                 let _ = wire.send(&Message::Ready, &[]).await;
+                // Set the phase after sending. A cancelled call has sent nothing, because the short message is sent at
+                // once or not at all.
+                self.phase = Phase::Announced;
             }
             let answer = match timeout(ANSWER, wire.receive()).await {
                 Ok(answer) => answer?,

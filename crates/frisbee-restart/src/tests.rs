@@ -3,19 +3,22 @@ use crate::protocol::{Message, VERSION};
 use crate::wire::Wire;
 use frisbee_restart::{EndReason, Generation, Refusal, Restart, RestartError};
 use std::fs;
+use std::future::poll_fn;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Barrier};
+use std::task::Poll;
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, coop};
 use tokio::time::timeout;
 
 /// Timeout for an event that should occur immediately.
@@ -92,10 +95,8 @@ impl Serving {
     }
 }
 
-/// Regression test: a generation that replied after the timeout of its successor stopped, so that no process served.
-#[tokio::test]
-async fn late_reply_leaves_previous_generation_serving() {
-    let folder = Folder::new();
+/// Starts a successor. Returns it together with its connection to the test, which acts as the previous generation.
+async fn successor(folder: &Folder) -> (Generation, Wire) {
     let listener = UnixListener::bind(folder.path("control")).expect("socket should bind to an unused path");
     let taking_over = tokio::spawn(folder.restart().take_over());
     let (socket, _) = listener.accept().await.expect("successor should connect");
@@ -104,7 +105,31 @@ async fn late_reply_leaves_previous_generation_serving() {
     assert!(matches!(hello, Some((Message::Hello { .. }, _))));
     let sockets = Message::Sockets { version: VERSION, sockets: Vec::new() };
     wire.send(&sockets, &[listener.as_fd()]).await.expect("successor should receive the sockets");
-    let mut next = taking_over.await.expect("task should not panic").expect("sockets should be valid");
+    (taking_over.await.expect("task should not panic").expect("sockets should be valid"), wire)
+}
+
+/// Regression test: a call of `ready` that was cancelled before it had sent READY counted as announced. The next call
+/// did not send it either.
+#[tokio::test]
+async fn ready_cancelled_before_sending_is_sent_later() {
+    let folder = Folder::new();
+    let (mut next, mut wire) = successor(&folder).await;
+    // Use up the budget of this task, so that the first call cannot send.
+    while coop::has_budget_remaining() {
+        coop::consume_budget().await;
+    }
+    assert!(poll_fn(|context| Poll::Ready(pin!(next.ready()).poll(context).is_pending())).await);
+    wire.send(&Message::Go, &[]).await.expect("successor should keep the connection open");
+    next.ready().await.expect("previous generation should have replied");
+    let ready = wire.receive().await.expect("successor should send a valid message");
+    assert!(matches!(ready, Some((Message::Ready, _))));
+}
+
+/// Regression test: a generation that replied after the timeout of its successor stopped, so that no process served.
+#[tokio::test]
+async fn late_reply_leaves_previous_generation_serving() {
+    let folder = Folder::new();
+    let (mut next, mut wire) = successor(&folder).await;
     tokio::time::pause();
     assert!(matches!(next.ready().await, Err(RestartError::Timeout)));
     let ready = wire.receive().await.expect("successor should send a valid message");
