@@ -135,7 +135,8 @@ impl HandlerTable {
     /// Replaces all handlers with the handlers of another table.
     pub fn replace(&self, other: &Self) {
         let other = other.current();
-        self.change(|table| table.clone_from(&other));
+        // Drop the previous handlers outside of the lock, because their destructors may use the table.
+        drop(self.change(|table| std::mem::replace(table, Table::clone(&other))));
     }
 
     fn current(&self) -> Arc<Table> {
@@ -511,6 +512,28 @@ mod tests {
         table.replace(&replacing);
         assert_eq!([10, 11, 12].map(&mut answer), ["", "", "replaced"]);
         assert_eq!(handlers.declaration().operations, [12..=12]);
+    }
+
+    /// Regression test: replacing all handlers dropped the previous ones while the table was locked, so a destructor
+    /// that used the table caused a deadlock.
+    #[test]
+    fn replaced_handlers_are_dropped_unlocked() {
+        struct Dropped(HandlerTable, Arc<AtomicUsize>);
+        impl Drop for Dropped {
+            fn drop(&mut self) {
+                assert!(!self.0.0.table.is_locked(), "table should be unlocked");
+                self.1.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        let (table, drops) = (HandlerTable::default(), Arc::<AtomicUsize>::default());
+        let dropped = Dropped(table.clone(), drops.clone());
+        let handler = Handler::new(Policy::Inline, move |_, packet| {
+            let _ = &dropped; // Captured, so that it is dropped with the handler.
+            async { Some(packet) }
+        });
+        table.insert(operation(10), handler);
+        table.replace(&HandlerTable::default());
+        assert_eq!((drops.load(Ordering::Relaxed), names(&table)), (1, vec![]));
     }
 
     #[tokio::test]
