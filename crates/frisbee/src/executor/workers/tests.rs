@@ -1,3 +1,4 @@
+use super::watchdog::Blocked;
 use super::worker::{Worker, settle, wake_last};
 use crate::account::Budget;
 use crate::connection::ConnectionExt;
@@ -5,6 +6,7 @@ use crate::runtime::blocked::DrivenConnection;
 use crate::{Connection, Operation, Outbox, Packet, Routed, Router};
 use parking_lot::Mutex;
 use std::future::{pending, poll_fn};
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -117,6 +119,49 @@ fn threads_are_taken_over_after_router_panic() {
     // Each task blocks the thread that has taken over from the previous one.
     let blocks = [block(&worker), block(&worker)];
     drop((release, blocks));
+}
+
+/// A connection of a task. Reports when it is dropped whether the worker can be used.
+struct DroppedConnection(Arc<Worker>, mpsc::Sender<bool>);
+
+impl Blocked for DroppedConnection {
+    fn operation(&self) -> Option<Operation> {
+        None
+    }
+
+    fn peer(&self) -> Option<SocketAddr> {
+        None
+    }
+
+    fn handle(&self, _operation: Operation) -> bool {
+        false
+    }
+
+    fn report_later(&self, _report: Box<dyn FnOnce(bool) + Send>) {}
+}
+
+impl Drop for DroppedConnection {
+    fn drop(&mut self) {
+        let (worker, (sender, used)) = (self.0.clone(), mpsc::channel());
+        // Use another thread, so that the test fails instead of blocking this one.
+        thread::spawn(move || sender.send(worker.is_asleep()));
+        let _ = self.1.send(used.recv_timeout(TIMEOUT).is_ok());
+    }
+}
+
+/// Regression test: when a task drove another connection, the previous one was dropped while the worker was locked. A
+/// destructor of its router that used the worker caused a deadlock.
+#[test]
+fn earlier_connection_of_task_is_dropped_unlocked() {
+    let worker = Arc::new(worker());
+    let (sender, dropped) = mpsc::channel();
+    let connection = DroppedConnection(worker.clone(), sender.clone());
+    let other = DroppedConnection(worker.clone(), sender);
+    spawn(&worker, async move {
+        settle(|| Arc::new(connection));
+        settle(|| Arc::new(other));
+    });
+    assert_eq!([dropped.recv(), dropped.recv()], [Ok(true); 2], "worker should be unlocked at both drops");
 }
 
 #[test]

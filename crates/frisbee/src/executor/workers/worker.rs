@@ -246,8 +246,11 @@ pub(crate) fn settle(culprit: impl FnOnce() -> Arc<dyn Blocked>) -> Option<Drive
         let culprit = culprit();
         let mut state = shared.state.lock();
         let entry = state.tasks.get_mut(&number)?;
-        entry.culprit = Some(culprit);
-        Some(DriverTask(Arc::downgrade(&entry.task)))
+        let earlier = entry.culprit.replace(culprit);
+        let task = DriverTask(Arc::downgrade(&entry.task));
+        drop(state);
+        drop(earlier); // Outside of the lock, because this may drop a connection with its router.
+        Some(task)
     })
 }
 
