@@ -73,8 +73,12 @@ impl<F: Future, A> SlotContent<F, A> {
         if let Err(panic) = self.as_mut().poll_and_keep(context, &mut polled) {
             return Poll::Ready(Err(panic));
         }
-        if polled.is_ready() {
-            self.project().future.set(None);
+        // Catch a panic of the destructor too. Otherwise, the continuation would not be called, and a caller would wait
+        // for its reply.
+        if polled.is_ready()
+            && let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.project().future.set(None)))
+        {
+            return Poll::Ready(Err(panic));
         }
         polled.map(Ok)
     }
@@ -348,6 +352,26 @@ mod tests {
         };
         assert!(matches!(check(true), FirstPoll::Panicked(_)));
         assert!(matches!(check(false), FirstPoll::Ready(())));
+    }
+
+    /// Regression test: a panic in the destructor of a completed future skipped the continuation, so a call got no
+    /// reply.
+    #[test]
+    fn drop_panic_after_completion_is_output() {
+        struct Bad;
+        impl Drop for Bad {
+            fn drop(&mut self) {
+                panic!("bad to the end");
+            }
+        }
+        let bad = Bad;
+        let completes = poll_fn(move |_| {
+            let _ = &bad; // Captured, so that it is dropped with the future.
+            Poll::Ready(())
+        });
+        let mut context = Context::from_waker(Waker::noop());
+        let polled = std::pin::pin!(ParkedFuture::new(completes)).poll(&mut context);
+        assert!(matches!(polled, Poll::Ready(Err(panic)) if panic_text(panic.as_ref()) == "bad to the end"));
     }
 
     #[test]
