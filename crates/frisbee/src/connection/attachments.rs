@@ -15,7 +15,8 @@ use std::time::Instant;
 /// All handles of the connection, for example in routers, handlers and streams, share the values. A connection without
 /// values allocates nothing. Use a private type to avoid conflicts with other code of the program. After the connection
 /// has ended, the functions registered by [`Connection::on_close`] run, and then the values are dropped. If a [protocol
-/// adapter](crate::ServerBuilder::adapter) serves the connection, this happens when the adapter returns.
+/// adapter](crate::ServerBuilder::adapter) serves the connection, the functions run when the adapter takes it over, and
+/// the values are dropped when the adapter returns.
 ///
 /// ```
 /// use frisbee::Connection;
