@@ -88,7 +88,8 @@ impl<R: Router> Engine<R> {
         if !matches!(next, Routed::Continue) {
             self.stops(next, length, now);
         }
-        Ok(())
+        // Charge or discard the remaining bodies, because fragments of several may have arrived in the same read.
+        self.charge_body(now)
     }
 
     /// Ends a stream because its message was discarded. If `may_open` is set, the message may have opened the stream,

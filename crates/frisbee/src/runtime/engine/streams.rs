@@ -304,6 +304,25 @@ mod tests {
         assert_eq!(budget.charged(), 0);
     }
 
+    /// Returns the first fragment of a request of 4 MiB. The fragment has 2,000 bytes.
+    fn fragment(channel: u8) -> Vec<u8> {
+        let head = [channel, 10, 1 + channel, 0x80, 0x80, 0x80, 2];
+        let fragment = whole(Operation::EXTENSION, &[&head[..], &[0; 2_000]].concat());
+        [&[0, 15, 0, 7], &fragment[4..]].concat()
+    }
+
+    /// Regression test: if fragments of several packets arrived in one read when no memory was left, only one of the
+    /// packets was discarded. The others used memory that was not charged.
+    #[tokio::test]
+    async fn fragments_without_memory_are_all_discarded() {
+        let mut driven = Driven::new(1 << 20, 0);
+        driven.receive(HELLO);
+        driven.write();
+        let _most = driven.handle.charge(2 << 20);
+        driven.receive(&[0, 1, 2].map(fragment).concat());
+        assert_eq!(driven.engine.core.buffered(), 0);
+    }
+
     /// Receives a packet in two reads while all memory is used, except that the stream of [`opened`] is open.
     fn receive_in_parts(driven: &mut Driven, bytes: &[u8], first: usize) {
         let account = driven.handle.0.mailbox.account.clone();
