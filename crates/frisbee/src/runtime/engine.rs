@@ -58,6 +58,8 @@ pub(crate) struct Engine<R: Router> {
     hello_charge: usize,
     output: Output,
     mailbox_reader: MailboxReader,
+    /// Whether incomplete bodies exceed the caller's memory share by a read, so that no further read may exceed it.
+    bodies_exceed_share: bool,
     /// Whether packets sent through connection handles remain in the mailbox because the peer's header format is
     /// unknown.
     messages_are_held: bool,
@@ -157,6 +159,7 @@ impl<R: Router> Engine<R> {
             hello_charge: 0,
             output: Output::default(),
             mailbox_reader: MailboxReader::default(),
+            bodies_exceed_share: false,
             messages_are_held: role == Role::Server,
             unrouted: Bytes::new(),
             body_read: 0,

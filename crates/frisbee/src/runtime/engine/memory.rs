@@ -9,8 +9,8 @@ use crate::{CloseReason, Operation, PacketId, PeerKind, Routed, Router};
 use frisbee_core::{Role, StreamSignal};
 use std::time::Instant;
 
-/// Maximum excess of a body over its caller's memory share, in bytes, while unread replies use up the share. Equal to
-/// one read.
+/// Maximum excess of a connection's bodies over its caller's memory share, in bytes, while unread replies use up the
+/// share. Equal to one read.
 const ONE_READ: usize = READ_BUFFER / 2;
 
 /// Packets of up to this many bytes are received even if their caller has used up its memory share. A packet that
@@ -29,22 +29,27 @@ impl<R: Router> Engine<R> {
         let buffered = self.core.buffered();
         let account = &self.handle.0.mailbox.account;
         let before = self.body_charge;
-        if buffered <= before {
+        let more = buffered.saturating_sub(before);
+        self.bodies_exceed_share &= before > 0;
+        if more == 0 {
             account.release(before - buffered);
-        } else if !account.take(buffered - before) {
+        } else if account.take(more) {
+            self.bodies_exceed_share = false;
+        } else {
             let has_output = !self.core.outbox().is_empty();
             let most = match self.core.peer() {
                 // Receive a HELLO whose memory is not charged, as if it had arrived in one read.
                 PeerKind::Unknown => FIRST_MAX,
                 // If unread replies use up the share, allow one more read. The driver stops reading in this case, but
                 // this may be the first read since the replies were queued.
-                _ if has_output => ONE_READ,
+                _ if has_output && !self.bodies_exceed_share => ONE_READ,
                 _ => SHORT,
             };
-            if buffered - before > most {
+            if more > most {
                 return self.reject_body(now);
             }
-            self.handle.0.mailbox.account.charge(buffered - before);
+            self.handle.0.mailbox.account.charge(more);
+            self.bodies_exceed_share |= more > SHORT;
         }
         self.body_charge = buffered;
         Ok(())

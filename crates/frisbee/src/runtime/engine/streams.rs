@@ -323,6 +323,17 @@ mod tests {
         assert_eq!(driven.engine.core.buffered(), 0);
     }
 
+    /// Regression test: while replies were unread and no memory was left, each fragmented packet could exceed the
+    /// memory by one read.
+    #[tokio::test]
+    async fn fragments_with_unread_replies_exceed_memory_once() {
+        let mut driven = Driven::new(1 << 20, 0);
+        driven.receive(&[HELLO, &whole(Operation::FIRST_USER, b"")].concat());
+        let _most = driven.handle.charge(2 << 20);
+        (0..8).for_each(|channel| driven.receive(&fragment(channel)));
+        assert_eq!(driven.engine.core.buffered(), 1 << 16, "only one packet should be received");
+    }
+
     /// Receives a packet in two reads while all memory is used, except that the stream of [`opened`] is open.
     fn receive_in_parts(driven: &mut Driven, bytes: &[u8], first: usize) {
         let account = driven.handle.0.mailbox.account.clone();
