@@ -115,12 +115,23 @@ struct ClientState {
     layouts: layouts::ClientLayouts,
 }
 
+impl ClientState {
+    /// Returns the inbox of a subscription, unless its request still has to be sent or confirmed on this connection.
+    fn active(&self, id: u16) -> Option<Arc<Inbox>> {
+        let entered = self.inboxes.get(&id).filter(|entered| !entered.is_disconnected)?;
+        (!self.pending.contains_key(&id)).then(|| entered.inbox.clone())
+    }
+}
+
 /// A SYNC request without a reply.
 #[derive(Debug)]
 struct PendingSync {
     answer: oneshot::Sender<()>,
     /// Whether the client sent messages between the previous SYNC and this one. The reply confirms them.
     confirms: bool,
+    /// Inbox of the subscription that ends with this SYNC. The reply closes it, because a subscription with an open
+    /// inbox is renewed after a reconnect.
+    drained: Option<Arc<Inbox>>,
 }
 
 /// A subscription that is registered in the client's table.
@@ -372,14 +383,15 @@ impl Client {
     /// Dropping the future has no effect on earlier requests. If their messages have failed, the next call returns the
     /// error.
     pub async fn sync(&self) -> Result<(), PubSubError> {
-        self.barrier().await?;
+        self.barrier(None).await?;
         // Take the error only now, so that it is kept for the next call if this one is cancelled.
         self.0.inner.lock().unreported.take().map_or(Ok(()), Err)
     }
 
     /// Waits until the broker has processed all earlier requests. Errors of earlier messages are kept for the next call
-    /// of [`sync`](Self::sync).
-    pub(super) async fn barrier(&self) -> Result<(), PubSubError> {
+    /// of [`sync`](Self::sync). If `ends` is the id of a subscription, also ends the subscription, or fails if it is
+    /// not active at the broker.
+    pub(super) async fn barrier(&self, ends: Option<u16>) -> Result<(), PubSubError> {
         let (answer, answered) = oneshot::channel();
         let operation = self.0.operations.of(Kind::Sync);
         {
@@ -389,11 +401,17 @@ impl Client {
             if inner.syncs.len() >= SYNCS_MAX {
                 return Err(PubSubError::NoAnswer);
             }
+            let reason = || inner.disconnect_reason.clone().unwrap_or(CloseReason::Local);
+            let inbox = |id| inner.active(id).ok_or_else(|| SendError::Closed(reason()));
+            let drained = ends.map(inbox).transpose()?;
             let confirms = self.connection()?.send_now(|outbox| {
+                if let Some(id) = ends {
+                    put(outbox, PacketId(id), self.0.operations.of(Kind::Unsubscribe), &[]);
+                }
                 put(outbox, PacketId(0), operation, &[]);
                 self.0.take_published()
             })?;
-            inner.syncs.push_back(PendingSync { answer, confirms });
+            inner.syncs.push_back(PendingSync { answer, confirms, drained });
         }
         self.answer(answered).await
     }

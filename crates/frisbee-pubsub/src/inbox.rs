@@ -198,19 +198,16 @@ impl Subscription {
     ///
     /// # Errors
     /// If the connection is lost or the broker does not reply. The subscription then continues, after a reconnect on
-    /// the new connection.
+    /// the new connection. Until the broker has renewed it there, this fails too.
     ///
     /// # Cancel safety
     /// If the future is dropped, the broker may already have ended the subscription. In that case, no more messages
-    /// arrive.
+    /// arrive, and [`recv`](Self::recv) returns [`RecvError::Closed`] after those already received.
     pub async fn drain(&mut self) -> Result<(), PubSubError> {
         let client = Client(self.shared.clone(), self._own.clone());
-        self.shared.unsubscribe(&client.connection()?, self.id);
         // The broker processes requests in order, so its reply follows the messages that it has queued.
         // Keep errors of published messages for `sync`, because the subscription has ended regardless.
-        client.barrier().await?;
-        self.inbox.close(&CloseReason::Local);
-        Ok(())
+        client.barrier(Some(self.id)).await
     }
 
     /// Returns the topic pattern of the subscription.

@@ -168,6 +168,7 @@ mod tests {
     use frisbee::rpc::ConnectionExt;
     use std::pin::pin;
     use std::task::{Context, Poll, Waker};
+    use tokio::runtime::Handle;
     use tokio::sync::mpsc;
 
     /// Regression test: the client reconnected without a pause if each connection was closed right after it was opened.
@@ -268,6 +269,33 @@ mod tests {
         connection.collect(&mut next.outbox);
         let last = next.take_packets().pop().expect("client should have sent its subscription requests");
         assert_eq!((last.id.0, last.operation), (1, shared.operations.of(Kind::Unsubscribe)));
+    }
+
+    /// Regression test: `drain` reported success before the request that renews the subscription was sent. The broker
+    /// then kept the subscription, and sent messages of its queue group to a client that discarded them.
+    #[tokio::test]
+    async fn drain_fails_until_subscription_is_renewed() {
+        let shared = Arc::new(ClientShared::new(FIRST_OPERATION));
+        let mut subscription = shared.persistent_subscription("topic");
+        shared.handle_close(&CloseReason::ClosedByPeer);
+        let mut next = Member::new(&Broker::new(), &Handle::current());
+        let connection = next.connection().clone();
+        shared.connected(&connection, true);
+        let mut context = Context::from_waker(Waker::noop());
+        let mut drain = || pin!(subscription.drain()).poll(&mut context);
+        assert!(matches!(drain(), Poll::Ready(Err(_))), "renewal should precede the end");
+        let again = tokio::spawn({
+            let (shared, connection) = (shared.clone(), connection.clone());
+            async move { subscribe_again(&shared, &connection).await }
+        });
+        tokio::task::yield_now().await;
+        assert!(matches!(drain(), Poll::Ready(Err(_))), "broker has not confirmed the renewal");
+        shared.handle_answer(1, Ok(()));
+        again.await.expect("task should not panic");
+        assert!(drain().is_pending());
+        connection.collect(&mut next.outbox);
+        let sent: Vec<_> = next.take_packets().iter().filter_map(|one| shared.operations.kind(one.operation)).collect();
+        assert_eq!(sent, [Kind::Subscribe, Kind::Unsubscribe, Kind::Sync]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! State of a client: its subscriptions, and the callers that wait for replies.
 
-use super::{ClientShared, ClientState, INBOX_MAX, OwnedConnection, PubSubError, RegisteredSubscription};
+use super::{ClientShared, ClientState, INBOX_MAX, OwnedConnection, PendingSync, PubSubError, RegisteredSubscription};
 use crate::inbox::{Entry, Inbox, Subscription};
 use crate::reconnect::Resubscription;
 use crate::resume::{Follow, PrecedingGap, Stream};
@@ -194,8 +194,12 @@ impl ClientShared {
     /// Handles the broker's reply to the oldest SYNC request.
     pub(crate) fn handle_sync(&self) {
         let sync = self.inner.lock().syncs.pop_front();
+        let Some(PendingSync { answer, drained, .. }) = sync else { return };
+        if let Some(inbox) = drained {
+            inbox.close(&CloseReason::Local);
+        }
         // Complete the call after the lock is released. An error means that the call was cancelled.
-        let _ = sync.map(|sync| sync.answer.send(()));
+        let _ = answer.send(());
     }
 
     /// Handles a report that a message was rejected. The first reason is stored until the next SYNC.
