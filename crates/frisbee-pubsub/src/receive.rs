@@ -231,9 +231,19 @@ impl ClientSession {
             return Routed::close(format!("{NO_BROKER}: a message ends within its topic"));
         };
         let before = body.len() - payload.len();
-        if id.0 != 0 && self.replay.as_ref().is_some_and(|replay| replay.id == id) {
-            let topic = topic.to_vec();
-            return self.receive_replayed(shared, &topic, body, before);
+        // A message of another topic follows the replay. On a bus, it may have the id of the subscription too.
+        let is_replayed = |replay: &&mut Replay| replay.id == id && replay.topic.name.as_bytes() == topic;
+        if let Some(replay) = self.replay.as_mut().filter(is_replayed) {
+            let offset = replay.next;
+            replay.next = offset.saturating_add(1);
+            let (topic, inboxes) = (replay.topic.clone(), replay.inboxes.clone());
+            if !is_same(&inboxes, &self.to) {
+                self.flush(shared);
+                self.to = inboxes;
+            }
+            body.advance(before);
+            self.messages.push(Entry::Message(Message { topic, payload: body, offset }));
+            return Routed::Continue;
         }
         if self.version != shared.version.load(Ordering::Acquire) {
             // Deliver the messages collected for the previous subscriptions before discarding their routes.
@@ -274,23 +284,6 @@ impl ClientSession {
             self.to = inboxes;
         }
         body.advance(before);
-        self.messages.push(Entry::Message(Message { topic, payload: body, offset }));
-        Routed::Continue
-    }
-
-    /// Handles a message from a topic's history that is replayed to one subscription only.
-    fn receive_replayed(&mut self, shared: &ClientShared, topic: &[u8], mut body: Bytes, before: usize) -> Routed {
-        let Some(replay) = self.replay.as_mut().filter(|replay| replay.topic.name.as_bytes() == topic) else {
-            return Routed::close(format!("{NO_BROKER}: a message of a history without a position"));
-        };
-        let offset = replay.next;
-        replay.next = replay.next.saturating_add(1);
-        body.advance(before);
-        let (topic, inboxes) = (replay.topic.clone(), replay.inboxes.clone());
-        if !is_same(&inboxes, &self.to) {
-            self.flush(shared);
-            self.to = inboxes;
-        }
         self.messages.push(Entry::Message(Message { topic, payload: body, offset }));
         Routed::Continue
     }
@@ -560,6 +553,37 @@ mod tests {
         }
         session.flush(&router.0);
         assert_eq!(received(&mut other), ["b"]);
+    }
+
+    /// Regression test: on a bus, a message of a topic without a history was sent to the id of a subscription right
+    /// after the replay of another topic to it. The client closed the connection.
+    #[tokio::test]
+    async fn addressed_message_may_follow_replay() {
+        let router = ClientRouter::new();
+        let follow = Some(Box::new(Follow::new(">", Start::Oldest)));
+        let request = router.0.enter((">", "", follow), tokio::sync::oneshot::channel().0, None);
+        let mut subscription = request.expect("client should be open right after it was created");
+        let mut session = router.connected(&connection());
+        let mut position = Vec::new();
+        put_position(&mut position, "a", NextOffset { epoch: 1, offset: 4 });
+        let id = subscription.id;
+        for (kind, id, body) in [
+            (Kind::Follow, id, Answer { is_covered: false, epoch: 1, topics: 1 }.encode()),
+            (Kind::Position, id, position),
+            (Kind::Message, id, message("a", "4")),
+            (Kind::Message, id, message("b", "x")),
+            (Kind::Message, 0, message("a", "5")),
+            (Kind::Sync, 0, Vec::new()),
+        ] {
+            let packet = Packet::new(PacketId(id), router.0.operations.of(kind), body);
+            assert!(matches!(router.route(&mut session, packet, &mut Outbox::default()), Routed::Continue));
+        }
+        let mut context = Context::from_waker(Waker::noop());
+        for expected in [("4", Some(4)), ("x", None), ("5", Some(5))] {
+            let Poll::Ready(Ok(message)) = subscription.poll_recv(&mut context) else { panic!("{expected:?}") };
+            let offset = message.position().map(|position| position.offset);
+            assert_eq!((&message.payload()[..], offset), (expected.0.as_bytes(), expected.1));
+        }
     }
 
     #[tokio::test]
