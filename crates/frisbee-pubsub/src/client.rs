@@ -461,12 +461,12 @@ mod tests {
         let second = shared
             .enter(("topic", "", None), oneshot::channel().0, None)
             .expect("second subscription should be registered on the open client");
-        assert!(shared.matching("topic").iter().all(|inbox| Arc::ptr_eq(inbox, &first.inbox)));
+        assert!(shared.matching("topic").0.iter().all(|inbox| Arc::ptr_eq(inbox, &first.inbox)));
         drop(first);
-        assert!(shared.matching("topic").is_empty());
+        assert!(shared.matching("topic").0.is_empty());
         let version = shared.version.load(Ordering::Acquire);
         shared.handle_answer(second.id, Ok(()));
-        assert_eq!(shared.matching("topic").len(), 1);
+        assert_eq!(shared.matching("topic").0.len(), 1);
         assert_ne!(shared.version.load(Ordering::Acquire), version, "cached matches should be looked up again");
     }
 

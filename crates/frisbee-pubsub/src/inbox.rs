@@ -61,7 +61,8 @@ impl Message {
     }
 
     /// Returns the position of the message in its topic's history. It is only known if the broker keeps a history and
-    /// this connection has a subscription that was created by [`subscribe_from`](crate::Client::subscribe_from).
+    /// this connection has a subscription to the topic that was created by
+    /// [`subscribe_from`](crate::Client::subscribe_from).
     pub fn position(&self) -> Option<Position> {
         (self.offset != 0).then_some(Position { epoch: self.topic.epoch, offset: self.offset })
     }

@@ -372,10 +372,15 @@ impl ClientSession {
         }
         let name = Arc::<str>::from(text);
         self.by_topic.insert(name.clone(), self.routes.len());
+        let (inboxes, follows) = shared.matching(text);
+        if !follows {
+            // The position may be outdated, because the connection may not have received all messages since.
+            self.stream.remove(text);
+        }
         let stored = self.stream.get(text);
         let (epoch, next) = stored.map_or((0, 0), |next| (next.epoch, next.offset));
         let topic = Arc::new(TopicName { name, epoch });
-        self.routes.push(Route { topic, inboxes: shared.matching(text).into(), next });
+        self.routes.push(Route { topic, inboxes: inboxes.into(), next });
         Ok(self.routes.len() - 1)
     }
 
@@ -584,6 +589,36 @@ mod tests {
             let offset = message.position().map(|position| position.offset);
             assert_eq!((&message.payload()[..], offset), (expected.0.as_bytes(), expected.1));
         }
+    }
+
+    /// Regression test: after a subscription with a history had ended, its last position was assigned to later messages
+    /// of the topic, although the client had not received the messages in between.
+    #[tokio::test]
+    async fn outdated_position_is_not_assigned() {
+        let router = ClientRouter::new();
+        let request = |pattern: &str, start| {
+            let follow = Some(Box::new(Follow::new(pattern, start)));
+            let request = router.0.enter((pattern, "", follow), tokio::sync::oneshot::channel().0, None);
+            request.expect("client should be open right after it was created")
+        };
+        let first = request("a", Start::Now);
+        let mut session = router.connected(&connection());
+        let mut comes = |kind, id, body: Vec<u8>| {
+            let packet = Packet::new(PacketId(id), router.0.operations.of(kind), body);
+            assert!(matches!(router.route(&mut session, packet, &mut Outbox::default()), Routed::Continue));
+        };
+        let mut position = Vec::new();
+        put_position(&mut position, "a", NextOffset { epoch: 1, offset: 4 });
+        comes(Kind::Follow, first.id, Answer { is_covered: true, epoch: 1, topics: 1 }.encode());
+        comes(Kind::Position, first.id, position);
+        comes(Kind::Message, 0, message("a", "4"));
+        drop(first);
+        // The client is not subscribed to the topic here, so it does not receive message 5.
+        let mut second = router.0.persistent_subscription("a");
+        comes(Kind::Message, 0, message("a", "6"));
+        comes(Kind::Sync, 0, Vec::new());
+        let Poll::Ready(Ok(message)) = second.poll_recv(&mut Context::from_waker(Waker::noop())) else { panic!() };
+        assert_eq!((&message.payload()[..], message.position()), (&b"6"[..], None));
     }
 
     #[tokio::test]

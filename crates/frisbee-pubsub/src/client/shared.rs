@@ -153,19 +153,19 @@ impl ClientShared {
 
     /// Returns the inboxes of the confirmed subscriptions that match a topic, except for queue group members.
     /// Unconfirmed subscriptions are excluded. They would receive messages only while another subscription matches them
-    /// too, and would have a gap if the other one ended first.
-    pub(crate) fn matching(&self, topic: &str) -> Vec<Arc<Inbox>> {
-        let mut inboxes = Vec::new();
+    /// too, and would have a gap if the other one ended first. Also returns whether one of them uses a history.
+    pub(crate) fn matching(&self, topic: &str) -> (Vec<Arc<Inbox>>, bool) {
+        let (mut inboxes, mut follows) = (Vec::new(), false);
         let inner = self.inner.lock();
-        let is_started =
-            |id| inner.inboxes.get(id).and_then(|one| one.follow.as_ref()).is_none_or(|one| one.is_started());
         inner.by_pattern.for_each_match(topic, |id, inbox| {
+            let follow = inner.inboxes.get(id).and_then(|one| one.follow.as_ref());
             // A subscription that has not started receives these messages in the replay.
-            if is_started(id) && !inner.pending.contains_key(id) {
+            if follow.is_none_or(|follow| follow.is_started()) && !inner.pending.contains_key(id) {
                 inboxes.push(inbox.clone());
+                follows |= follow.is_some();
             }
         });
-        inboxes
+        (inboxes, follows)
     }
 
     /// Handles the broker's reply to a subscription request. The call that is waiting for it may have been cancelled.
