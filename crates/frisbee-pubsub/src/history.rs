@@ -124,6 +124,16 @@ struct Contents {
     is_removed: bool,
 }
 
+impl Contents {
+    /// Frees the entries of removed messages, because only the entries of present messages are charged. Half of the new
+    /// capacity remains free, so that a history whose length varies seldom reallocates.
+    fn free_unused_entries(&mut self) {
+        if self.messages.capacity() > 4 * self.messages.len().max(4) {
+            self.messages.shrink_to(2 * self.messages.len());
+        }
+    }
+}
+
 struct RecordedMessage {
     /// Time at which the message was recorded. Set only if the topic's history has a time limit.
     at: Option<Instant>,
@@ -271,6 +281,7 @@ impl Histories {
                 records.remove(contents.messages.pop_front());
             }
         }
+        contents.free_unused_entries();
         drop(contents);
         records.charge(before, budget);
         Recording { ring, first, count }
@@ -292,6 +303,7 @@ impl Histories {
         let first = contents.last.saturating_add(1);
         contents.last = contents.last.saturating_add(missed);
         records.remove(contents.messages.drain(..));
+        contents.free_unused_entries();
         drop(contents);
         records.charge(before, from.budget());
         (ring, first)
@@ -395,6 +407,12 @@ impl Records {
             self.epoch = self.epoch.wrapping_add(2);
             return;
         }
+    }
+
+    /// Returns the number of messages that all histories have allocated entries for.
+    #[cfg(test)]
+    pub(crate) fn capacity(&self) -> usize {
+        self.topics.values().map(|ring| ring.contents.lock().messages.capacity()).sum()
     }
 
     fn remove(&mut self, messages: impl IntoIterator<Item = RecordedMessage>) {

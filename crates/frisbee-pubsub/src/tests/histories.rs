@@ -415,3 +415,17 @@ fn requests_that_no_client_sends_are_refused() {
         "request should be rejected as by a broker without histories"
     );
 }
+
+/// Regression test: a topic that had lost its messages to the memory limit kept the memory of their entries, which was
+/// not charged. A client could fill one topic after another.
+#[test]
+fn trimmed_histories_free_their_entries() {
+    let settings = Broker::builder().history(">", History::last(1000)).history_memory_max(120_000);
+    let (_runtime, broker, [mut writer]) = peers(settings);
+    for topic in 0..50 {
+        publish(&mut writer, &topic.to_string(), 0..1000);
+    }
+    let entries = broker.0.histories.lock().capacity();
+    assert!(entries < 3000, "histories have {entries} entries and {} bytes", broker.history_memory());
+}
+
