@@ -211,6 +211,11 @@ impl Subscriber {
         self.behind.load(Ordering::Relaxed)
     }
 
+    /// Returns the current maximum size of the queue in bytes.
+    pub(super) fn queue_max(&self) -> usize {
+        self.bounds.queue_max(&self.budget)
+    }
+
     /// Locks the queue and calls `fill` to append packets. If the queue overflows, drops its oldest segments or
     /// disconnects the subscriber. Wakes the subscriber's task, unless the publisher `from` is this subscriber itself.
     pub(super) fn deliver(&self, fill: impl FnOnce(&mut QueueDelivery<'_>), from: &impl Source) {
@@ -220,7 +225,7 @@ impl Subscriber {
         }
         let before = queue.bytes;
         fill(&mut QueueDelivery(&mut queue));
-        let queue_max = self.bounds.queue_max(&self.budget);
+        let queue_max = self.queue_max();
         let overflows = queue.bytes > queue_max && queue.segments.len() > 1;
         if overflows && self.bounds.slow == SlowSubscriberPolicy::Disconnect {
             let text =

@@ -154,9 +154,10 @@ impl BrokerShared {
         records.begin_subscription();
         let pattern = session.patterns[&id.0].pattern.clone();
         let (rings, mismatches) = records.matching(&pattern);
-        let is_covered = self.histories.covers(&pattern);
+        let is_covered = self.covers(&pattern);
         let answer = Answer { is_covered, epoch: records.epoch, topics: rings.len() as u64 };
-        subscriber.deliver(|queue| self.replay(queue, id, answer, &rings, request), &*subscriber);
+        let queue_max = subscriber.queue_max();
+        subscriber.deliver(|queue| self.replay(queue, queue_max, id, answer, &rings, request), &*subscriber);
         drop(records);
         self.send_list(session, id);
         Ok(mismatches)
@@ -175,6 +176,7 @@ impl BrokerShared {
     fn replay(
         &self,
         queue: &mut QueueDelivery<'_>,
+        queue_max: usize,
         id: PacketId,
         answer: Answer,
         rings: &[&Arc<Ring>],
@@ -186,7 +188,7 @@ impl BrokerShared {
         queue.control(id, self.operations.of(Kind::Follow), body, Some(mark));
         for ring in rings {
             // Replay only messages that fit, because more would evict messages that are queued already.
-            let room = self.bounds.queue_max.saturating_sub(queue.bytes()) / 8 * 7;
+            let room = queue_max.saturating_sub(queue.bytes()) / 8 * 7;
             let (first, bodies) = ring.replay(request.begin(ring), room);
             let mut position = Vec::new();
             put_position(&mut position, &ring.topic, NextOffset { epoch: ring.epoch, offset: first });

@@ -429,3 +429,24 @@ fn trimmed_histories_free_their_entries() {
     assert!(entries < 3000, "histories have {entries} entries and {} bytes", broker.history_memory());
 }
 
+/// Regression test: while the memory of all queues was exhausted, the replay of a history evicted the messages that
+/// were already queued.
+#[test]
+fn replay_fits_into_reduced_queue() {
+    let settings = Broker::builder().history("h", History::last(100)).queue_max(160_000).memory_max(1);
+    let (_runtime, _, [mut reader, mut writer]) = peers(settings);
+    reader.subscribe(1, "live", "");
+    for topic in ["h", "live"] {
+        for number in 0..if topic == "h" { 100 } else { 3 } {
+            writer.publish(topic, format!("{number:01000}"));
+            writer.run_batch();
+        }
+    }
+    follow(&mut reader, 2, "h", 2, &[]);
+    let shown = shown(&mut reader);
+    let live = shown.iter().take_while(|one| one.starts_with("0:")).count();
+    let replayed = shown.iter().filter(|one| one.starts_with("2:")).count();
+    assert_eq!((live, &*shown[3], shown.len()), (3, "=1", 5 + replayed), "{} packets", shown.len());
+    assert!((4..=6).contains(&replayed), "{replayed} messages");
+}
+
