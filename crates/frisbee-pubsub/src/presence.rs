@@ -176,6 +176,8 @@ impl BrokerShared {
         let listed: serde_json::Map<_, _> = listed.map(|(name, of)| (name.to_string(), of.len().into())).collect();
         let omitted = names.map_or(0, BTreeMap::len) - listed.len();
         let body = message(pattern, &json!({ "present": listed, "omitted": omitted }));
+        // The queue does not charge long bodies, because it assumes that they are shared and charged already.
+        let body = subscriber.budget().share(body);
         subscriber.deliver(|queue| queue.push(id, self.operations, &body), subscriber);
     }
 }

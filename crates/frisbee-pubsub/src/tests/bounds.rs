@@ -280,3 +280,22 @@ fn cached_topics_are_charged_and_evicted() {
     writer.run_batch();
     assert_eq!(remembered(&writer), 0);
 }
+
+/// Regression test: lists of subscribers in the queues of slow watchers were not charged to any budget.
+#[test]
+fn queued_presence_list_is_charged() {
+    struct Name(String);
+    let name = |connection: &Connection| connection.attachments().get::<Name>().map(|name| name.0.clone());
+    let (runtime, broker, [mut watcher]) = peers(Broker::builder().presence("room", name));
+    let members = (0..100).map(|number| {
+        let mut member = Member::new(&broker, runtime.handle());
+        member.connection().attachments().insert(Name(format!("{number:0255}")));
+        member.subscribe(1, "room", "");
+        member
+    });
+    let members: Vec<_> = members.collect();
+    watcher.subscribe(1, "$presence.room", "");
+    assert!(held_by_all(&watcher) > 255 * members.len(), "{}", held_by_all(&watcher));
+    assert_eq!(watcher.received().len(), 1);
+    assert!(held_by_all(&watcher) < 2000, "{}", held_by_all(&watcher));
+}
