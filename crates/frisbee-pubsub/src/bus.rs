@@ -127,7 +127,7 @@ pub(super) struct Bus {
     histories: OnceLock<Vec<Arc<Interest>>>,
     next_interest: AtomicU64,
     /// Whether other brokers may have missed messages. If so, this broker must send them the message count of each
-    /// topic.
+    /// topic at the next tick.
     marks_due: AtomicBool,
     /// Version of the broker's subscriptions when cached references to disconnected subscribers were last removed.
     refreshed: AtomicU64,
@@ -178,8 +178,10 @@ impl Bus {
                 Ok(PublishOutcome::On)
             }
             Err(BackplaneError::Away(_)) if self.when_away == OutagePolicy::StayLocal => {
-                // Count the frame although it was not sent, so that other brokers notice the loss later.
+                // Count the frame although it was not sent, so that other brokers notice the loss later. Send marks as
+                // soon as possible, because the backplane may only be slow, and the topic may have no later message.
                 row.count();
+                self.marks_due.store(true, Ordering::Relaxed);
                 Ok(PublishOutcome::Local)
             }
             Err(unsent) => Err(unsent),
@@ -272,6 +274,7 @@ impl Bus {
             for topic in topics {
                 let Some(stamp) = sent.last(&topic, self.origin) else { return };
                 if self.backplane.publish(&topic, Frame::Mark.encode(stamp, &super::name(&topic))).is_err() {
+                    self.marks_due.store(true, Ordering::Relaxed);
                     return;
                 }
             }

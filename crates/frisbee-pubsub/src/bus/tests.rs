@@ -8,6 +8,7 @@ use crate::{Broker, BrokerBuilder, Kind, Reason};
 use bytes::Bytes;
 use frisbee::rpc::ConnectionExt;
 use parking_lot::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use tokio::runtime::Runtime;
 
@@ -99,6 +100,7 @@ struct RecordingBackplane {
     joining: Arc<Mutex<Vec<PendingInterest>>>,
     frames: Arc<Mutex<Vec<Bytes>>>,
     limit: Option<usize>,
+    is_full: Arc<AtomicBool>,
 }
 
 impl Backplane for RecordingBackplane {
@@ -119,6 +121,9 @@ impl Backplane for RecordingBackplane {
     fn publish(&self, _topic: &str, frame: Bytes) -> Result<(), BackplaneError> {
         if let Some(limit) = self.limit.filter(|limit| frame.len() > *limit) {
             return Err(BackplaneError::TooLong { length: frame.len(), limit });
+        }
+        if self.is_full.load(Ordering::Relaxed) {
+            return Err(BackplaneError::Away("the queue is full".to_owned()));
         }
         self.frames.lock().push(frame);
         Ok(())
@@ -357,6 +362,24 @@ fn repeated_hellos_get_one_mark_round() {
     let marks: Vec<_> = notes.frames.lock().iter().map(|frame| Frame::decode(frame).unwrap()).collect();
     assert_eq!(marks.len(), 1000);
     assert!(marks.iter().all(|(kind, stamp, _)| (*kind, stamp.count) == (Frame::Mark, 1)));
+}
+
+/// Regression test: if the queue of the backplane was full, other brokers learned of the loss only by a later message
+/// of the same topic or a reconnect.
+#[test]
+fn loss_at_full_queue_is_marked_when_queue_drains() {
+    let runtime = runtime();
+    let (notes, broker, _reader, node) = noted(&runtime);
+    let mut writer = Member::new(&broker, runtime.handle());
+    for is_full in [true, false, false] {
+        notes.is_full.store(is_full, Ordering::Relaxed);
+        if is_full {
+            writer.publish("a", "x");
+        }
+        node.tick();
+    }
+    let marks: Vec<_> = notes.frames.lock().iter().filter_map(Frame::decode).collect();
+    assert!(matches!(marks[..], [(Frame::Mark, SequenceStamp { count: 1, .. }, _)]), "{marks:?}");
 }
 
 #[test]
