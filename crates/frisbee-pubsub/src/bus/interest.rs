@@ -314,8 +314,10 @@ impl Source for Interest {
                 ids.matching.push(*id);
             }
         });
-        for Ids { subscriber, mut here, matching } in connections.into_values() {
-            here.retain(|id| matching.contains(id));
+        for Ids { subscriber, mut here, mut matching } in connections.into_values() {
+            // Sort the ids, because a connection may have tens of thousands of subscriptions with this pattern.
+            matching.sort_unstable();
+            here.retain(|id| matching.binary_search(id).is_ok());
             if here.is_empty() {
                 continue;
             }
