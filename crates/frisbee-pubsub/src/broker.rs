@@ -326,7 +326,11 @@ impl Router for Broker {
                 let routed = self.answered(session, &packet, followed.map(drop), outbox);
                 return if mismatches > 0 { Routed::Charged(mismatches / MISMATCHES_PER_BYTE) } else { routed };
             }
-            Some(Kind::Unsubscribe) => self.0.unsubscribe(session, packet.id),
+            // Like a subscription, this changes tables of all connections, and it may notify all observers of a topic.
+            Some(Kind::Unsubscribe) => {
+                self.0.unsubscribe(session, packet.id);
+                return Routed::Slow;
+            }
             Some(Kind::Sync) => {
                 // Deliver earlier messages of this connection first, because it may subscribe to their topics.
                 session.fanout.flush(&self.0, &*session.subscriber);
