@@ -96,7 +96,7 @@ impl BrokerShared {
         let Some(mut charge) = session.subscriber.connection().try_charge(least) else {
             return Err((Reason::Full, "the server's memory limit for this client is reached".to_owned()));
         };
-        let is_exact = follows && self.histories.covers(pattern);
+        let is_exact = follows && self.covers(pattern);
         let target = Target { subscriber: session.subscriber.clone(), group: group.clone(), watches, is_exact };
         let mut subscriptions = self.subscriptions.write();
         let nodes_max = self.settings.total_max.saturating_mul(NODES_PER_SUBSCRIPTION);
@@ -161,6 +161,11 @@ impl BrokerShared {
         drop(records);
         self.send_list(session, id);
         Ok(mismatches)
+    }
+
+    /// Returns whether every message that matches a pattern is recorded in a history. Presence messages are not.
+    fn covers(&self, pattern: &str) -> bool {
+        self.histories.covers(pattern) && !self.presences.reserves(pattern)
     }
 
     /// Sends the list of a topic's subscribers if the subscription with this id observes them. Must be called after the

@@ -450,3 +450,17 @@ fn replay_fits_into_reduced_queue() {
     assert!((4..=6).contains(&replayed), "{replayed} messages");
 }
 
+/// Regression test: a subscription to the presence of a topic ignored the broker's reports of lost messages if it was
+/// requested with a start and a history covered its pattern.
+#[test]
+fn history_does_not_cover_presence() {
+    let settings = Broker::builder().history(">", History::last(1)).presence(">", |_| None);
+    let (_runtime, _, [mut reader]) = peers(settings);
+    for (pattern, is_covered) in [("a", true), ("$presence.a", false)] {
+        follow(&mut reader, 1, pattern, 0, &[]);
+        reader.run_batch();
+        let answer = Answer::decode(&reader.take_packets()[0].body).expect("broker should accept the subscription");
+        assert_eq!(answer.is_covered, is_covered, "{pattern}");
+        let _ = reader.send(Kind::Unsubscribe, 1, "");
+    }
+}
