@@ -38,7 +38,8 @@
 //!   checks the peer's positions against the size of the ring on every access and fails the connection if they are
 //!   impossible.
 //! * No system call blocks, whatever the peer does with the shared descriptors. A peer that keeps sending wake-ups
-//!   without progress is disconnected.
+//!   without progress is disconnected. However, the kernel closes descriptors that a peer has sent without need in the
+//!   thread that reads or closes the socket, as on any Unix socket. Closing a lingering socket takes long.
 //! * Memory is shared only with processes of the same user, unless others are [allowed](ListenerBuilder::allow_user).
 //!
 //! Each connection has separate memory, so a peer can read and modify only the rings of its own connection. All unsafe
