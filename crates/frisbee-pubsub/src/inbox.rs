@@ -101,7 +101,7 @@ pub enum RecvError {
     /// the broker's history does not reach back to the loss of the connection. The subscription continues.
     ///
     /// If the subscription uses a history, the number is exact. It counts messages of one topic that this subscription
-    /// has missed.
+    /// has missed, or of all its topics if the messages were dropped from its own queue.
     ///
     /// Otherwise, dropped messages are counted for the whole connection. Each subscription of the connection reports
     /// the same number, whichever subscriptions the messages were for.
