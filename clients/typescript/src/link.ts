@@ -158,7 +158,7 @@ const GIVEN_UP_MAX = CALLS_MAX / 2;
 export const SERVED_MAX = 256;
 /** Maximum number of unread bytes of a stream. Equal to the limit in Rust. */
 export const WINDOW = 256 << 10;
-/** Number of stray packets that are ignored before the connection is closed. Equal to the limit in Rust. */
+/** Number of packets that match no call at which the connection is closed. Equal to the limit in Rust. */
 const ABUSE_MAX = 100_000;
 /**
  * Maximum number of unsent bytes. Beyond it the connection is closed. Equal to the reply buffer of a dialling end in
@@ -380,6 +380,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       // Mounted protocols define the format of their bodies.
       if (mounts.filter((mount) => mount.packet(link, id, operation, body)).length) return;
       if (isRequest && session) return session.packet(id, operation, body, false);
+      if (++abuse > ABUSE_MAX) fail("too many stray packets");
     } else if (operation < Op.Stream) {
       if (body.length) malformed("a PING with a body");
       if (operation === Op.Pong) {
@@ -410,7 +411,6 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
         return session ? session.packet(id, Op.Stream, body, true) : refuse(id, notRun(Is.UNIMPLEMENTED, "no service is served"));
       }
     }
-    if (++abuse > ABUSE_MAX) fail("too many stray packets");
   };
 
   /** Answers a request for the descriptions of layouts. */

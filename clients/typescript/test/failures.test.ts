@@ -460,3 +460,20 @@ test("call whose timeout has passed runs no handler", () => {
     serve(Page, { ask: () => (running++, {}) } as unknown as Handlers<typeof Page>),
   );
 });
+
+/** Regression test: messages that crossed the end of their stream counted as packets that match no call. */
+test("late messages of a cancelled stream end no connection", () =>
+  connected(async (channel, receive, sent) => {
+    const link = await channel.connected();
+    const counts = new DeskClient(channel).count({});
+    await until("it is open", () => sentWith(sent, 2) > 0);
+    await counts.return?.();
+    const many = (packet: Buffer): void => {
+      const some = Buffer.concat(new Array<Buffer>(1001).fill(packet));
+      for (let at = 0; at < 100; at++) receive(some);
+    };
+    many(frame(1, 2, encode(Desk.methods.count.reply, {})));
+    assert.equal(link.isUp, true);
+    many(frame(1, Desk.methods.add.operation));
+    assert.equal(link.isUp, false);
+  }));
