@@ -3,7 +3,7 @@
  * implements streams, `serve.ts` the server's calls, and `topics.ts` requests to a broker.
  */
 
-import { remaining, malformed, putHalf, putItem, putRaw, putVarint, reader, room, takeByte, takeHex, takeNumber, takeText, takeValue, takeVarint, utf8, writer, written, type Cursor } from "./bytes.js";
+import { remaining, malformed, putHalf, putItem, putRaw, putVarint, reader, room, takeByte, takeHex, takeNumber, takeText, takeValue, takeVarint, takeView, utf8, writer, written, type Cursor } from "./bytes.js";
 import { putLayout, putService, takeService, type AnyService, type PeerLayout } from "./service.js";
 import { Is, Status, notRun, textOf } from "./status.js";
 import { lossy } from "./prefix.js";
@@ -20,6 +20,7 @@ export const enum Op {
   Cancel,
   End,
   HandOff,
+  Batch,
 }
 
 /** Types of packets of operation 3. */
@@ -397,9 +398,14 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       if (id === Extension.Ask) return describe(from);
       if (id >= MUST_UNDERSTAND) malformed(`packet type ${id} must be understood and is unknown`);
     } else if (operation === Op.GoingAway) return drain();
-    else if (operation === Op.Cancel) return session?.cancel(id, takeVarint(from, 10));
+    else if (operation === Op.Cancel) return void (body.length && session?.cancel(id, takeVarint(from, 10)));
     else if (operation === Op.HandOff) malformed("a stray HAND_OFF");
-    else if (stream && operation < Op.HandOff) {
+    else if (operation === Op.Batch) {
+      do {
+        const message = takeView(from, takeVarint(from, 10));
+        stream?.packet(Op.Stream, message);
+      } while (remaining(from));
+    } else if (stream) {
       owner.answered();
       return isOfStream ? stream.items(id === Extension.Trailers, from) : stream.packet(operation, body);
     } else if (operation === Op.Stream) {
@@ -579,6 +585,8 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       putRaw(to, utf8("fris\x01"));
       const most = session ? SERVED_MAX : 0;
       [BODY_MAX, most, most, WINDOW].forEach((value, at) => putItem(to, at + 1, () => putVarint(to, value)));
+      // Accepts BATCH.
+      putItem(to, 6, () => {});
       for (const service of serving?.services ?? []) putItem(to, 32, () => putService(to, service));
       for (const service of named) putItem(to, 33, () => putService(to, service));
     });

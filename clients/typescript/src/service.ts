@@ -1,6 +1,6 @@
 /** Services and methods as declared by generated code, and the layouts that peers exchange in HELLO. */
 
-import { remaining, putByte, putHex, putText, putVarint, takeHex, takeText, takeVarint, type Cursor } from "./bytes.js";
+import { malformed, remaining, putByte, putHex, putText, putVarint, takeHex, takeText, takeVarint, type Cursor } from "./bytes.js";
 import type { Init, Type } from "./codec.js";
 import type { Metadata } from "./status.js";
 
@@ -110,6 +110,8 @@ export function takeService(from: Cursor): [name: string, PeerLayout] {
   const name = takeText(from, takeVarint(from, 10));
   const operations: number[] = [];
   const layout = { fingerprint: takeHex(from), operations };
-  for (let last = 0; remaining(from); ) operations.push((last += takeVarint(from, 10)));
+  let last = 0;
+  while (remaining(from)) operations.push((last += takeVarint(from, 10)));
+  if (last > 0xffff) malformed("a number is too long");
   return [name, layout];
 }

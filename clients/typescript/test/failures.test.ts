@@ -477,3 +477,23 @@ test("late messages of a cancelled stream end no connection", () =>
     many(frame(1, Desk.methods.add.operation));
     assert.equal(link.isUp, false);
   }));
+
+test("batch is received as its messages", () =>
+  connected(async (channel, receive, sent) => {
+    const counts = new DeskClient(channel).count({});
+    await until("it is open", () => sentWith(sent, 2) > 0);
+    receive(Buffer.concat([frame(1, 9, [4, 8, 0, 13, 2, 4, 8, 0, 13, 4]), frame(1, 7)]));
+    const values: bigint[] = [];
+    for await (const { value } of counts) values.push(value);
+    assert.deepEqual(values, [1n, 2n]);
+  }));
+
+test("cancellation that names no call is ignored", () =>
+  connected(
+    async (channel, receive) => {
+      const link = await channel.connected();
+      receive(frame(0x8001, 6));
+      assert.equal(link.isUp, true);
+    },
+    serve(Page, {} as Handlers<typeof Page>),
+  ));

@@ -309,7 +309,7 @@ for (const answer of [[], [4]]) test(`an answer [${answer.join()}] to a hand-off
 });
 
 test("packets that belong to nothing are skipped", () => {
-  const noise = [frame(5, 4711, [1]), frame(1, 9, [1]), frame(3, 2, [8, 0]), frame(3, 5, [1]), frame(3, 7), frame(9, 0xff02, [1, 65]), frame(3, 6, [10]), frame(7, 10, [16, 2, 4, 0, 8, 0])];
+  const noise = [frame(5, 4711, [1]), frame(1, 9, [1, 8]), frame(3, 2, [8, 0]), frame(3, 5, [1]), frame(3, 7), frame(9, 0xff02, [1, 65]), frame(3, 6, [10]), frame(7, 10, [16, 2, 4, 0, 8, 0])];
   return withServer(
     Buffer.concat([HELLO, ...noise]),
     async (client) => assert.equal((await client.add({})).total, 3n),
