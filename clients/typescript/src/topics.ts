@@ -23,6 +23,8 @@ const enum Op {
 }
 
 const FIRST = 0xff00;
+/** Last operation of a broker. */
+const LAST = FIRST + 8;
 /**
  * Maximum number of queued bytes per subscription. When it is exceeded, the oldest messages are dropped. Equal to the
  * limit in Rust.
@@ -128,7 +130,7 @@ export class Topics {
     channel.mount({
       packet: (link, id, operation, body) => {
         // A packet without an id is delivered to all requests.
-        if (operation < FIRST) return false;
+        if (operation < FIRST || operation > LAST) return false;
         if (!id && operation === FIRST + Op.Refused) this.refused ??= refusal(reader(body));
         for (const one of id ? [requests.get(id)] : requests.values()) one?.packet(link, id, operation - FIRST, reader(body));
         return true;

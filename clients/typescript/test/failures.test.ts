@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Channel, Code, Status, Topics, encode, mount, serve, type ChannelOptions, type Handlers, type TransportEvents } from "frisbee-rpc";
+import { Channel, Code, Status, Topics, encode, mount, serve, service, type ChannelOptions, type Handlers, type TransportEvents, type Unary } from "frisbee-rpc";
 import { frame } from "./frame.js";
-import { Desk, DeskClient, Page } from "./generated/desk.js";
+import { Desk, DeskClient, Page, Text } from "./generated/desk.js";
 import { failed, until } from "./transports.js";
 
 const HELLO = frame(0, 3, [...Buffer.from("fris\x01"), 4, 3, 0x80, 0x80, 0x10]);
@@ -497,3 +497,16 @@ test("cancellation that names no call is ignored", () =>
     },
     serve(Page, {} as Handlers<typeof Page>),
   ));
+
+/** Regression test: topics took all packets with operations above their own, so these calls were never answered. */
+test("topics take no calls with later operations", () => {
+  const own = service("a.Own", "00".repeat(16), "", { ask: { operation: 65_289, request: Text, reply: Text } as Unary<Text, Text> });
+  return connected(
+    async (channel, receive, sent) => {
+      new Topics(channel);
+      receive(frame(0x8001, 65_289, encode(Text, { value: "x" })));
+      await until("it is answered", () => sentWith(sent, 65_289) === 1);
+    },
+    serve(own, { ask: (text) => text }),
+  );
+});
