@@ -282,7 +282,8 @@ export class Channel {
       else {
         signal?.addEventListener("abort", call.abort as () => void);
         if (sentTimeout !== undefined) checkTimers(call);
-        if (sentTimeout === undefined || sentTimeout > 0) run(call);
+        // A call whose timeout has passed already has no timer.
+        if (sentTimeout === undefined || call.timer) run(call);
       }
       return call;
     };

@@ -510,3 +510,18 @@ test("topics take no calls with later operations", () => {
     serve(own, { ask: (text) => text }),
   );
 });
+
+/** Regression test: the call failed as one that was not sent, and was sent nevertheless. */
+test("call whose timeout passes at once is not sent", (context) =>
+  connected(async (channel, _, sent) => {
+    await channel.connected();
+    let now = performance.now();
+    context.mock.method(performance, "now", () => ++now);
+    const client = new DeskClient(channel);
+    for (const call of [client.add({}, { timeout: 0.5 }), client.count({}, { timeout: 0.5 }).next()]) {
+      const status = await failed(call);
+      assert.deepEqual([status.code, status.mayHaveRun], [Code.DEADLINE_EXCEEDED, false]);
+    }
+    await new Promise(setImmediate);
+    assert.deepEqual([sentWith(sent, Desk.methods.add.operation), sentWith(sent, 2)], [0, 0]);
+  }));
