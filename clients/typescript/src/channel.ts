@@ -5,7 +5,7 @@ import { read, write, type Init } from "./codec.js";
 import { after, makeLink, type Dial, type InFlight, type Link, type Mount, type Owner, type Serving } from "./link.js";
 import { readPrefix, readStatus, writePrefix } from "./prefix.js";
 import type { AnyService, Method, Source } from "./service.js";
-import { Is, Status, ended, givenUp, late, notRun, type Metadata } from "./status.js";
+import { Is, Status, ended, givenUp, late, notRun, toStatus, type Metadata } from "./status.js";
 import { stream, unread, type Replies, type Stream } from "./stream.js";
 
 /** Default timeout of unary calls in ms. The client enforces it, and the server is not informed. */
@@ -172,7 +172,8 @@ export class Channel {
           call.resolve(read(from, reply) as never);
           if (retries < RETRIES_MAX) retries += 0.1;
         } catch (error) {
-          call.reject(unread(error, reply));
+          // An earlier attempt may have run.
+          call.reject(toStatus(unread(error, reply), call.sent > 1));
         }
       },
       expired: (call) => checkTimers(call as Call),
@@ -197,7 +198,7 @@ export class Channel {
         if (service) on.announce(service);
         return call.start(call, on) && !!++call.sent;
       } catch (error) {
-        fail(call, Status.from(error));
+        fail(call, toStatus(error, call.sent));
         return true;
       }
     };

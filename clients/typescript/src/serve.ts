@@ -5,7 +5,7 @@ import { read, write, type Init } from "./codec.js";
 import { SERVED_MAX, after, type Serving } from "./link.js";
 import { readPrefix, writeStatus } from "./prefix.js";
 import type { AnyService, Handlers, Method, ServerCall, Source } from "./service.js";
-import { Is, Status, givenUp, late, mayHaveRun, notRun, textOf } from "./status.js";
+import { Is, Status, givenUp, late, notRun, textOf, toStatus } from "./status.js";
 import { stream, type Stream } from "./stream.js";
 
 type AnyHandler = (request: unknown, call: ServerCall) => unknown;
@@ -151,7 +151,7 @@ async function answering({ method, handler }: Served, isStream: boolean, request
     }
   } catch (error) {
     try {
-      replies.send(hasRun ? mayHaveRun(error) : Status.from(error));
+      replies.send(toStatus(error, hasRun));
     } catch (error) {
       replies.send(new Status(Is.INTERNAL, textOf(error)));
     }

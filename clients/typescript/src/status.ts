@@ -94,12 +94,12 @@ export const textOf = (error: unknown): string => (error instanceof Error ? erro
 export const notRun = (code: Code, message: string): Status => new Status(code, message, { mayHaveRun: false });
 
 /**
- * Converts an error to the status of a call that may have run. This also applies if `error` is the status of a
- * different call that did not run.
+ * Converts an error to the status of a call. If `hasRun` is true, the status states that the call may have run, even if
+ * `error` is the status of a later attempt or of a different call that did not run.
  */
-export const mayHaveRun = (error: unknown): Status => {
+export const toStatus = (error: unknown, hasRun: unknown): Status => {
   const status = Status.from(error);
-  return status.mayHaveRun ? status : new Status(status.code, status.message, { ...status, mayHaveRun: true });
+  return status.mayHaveRun || !hasRun ? status : new Status(status.code, status.message, { ...status, mayHaveRun: true });
 };
 
 /** Converts a number received from the peer to a code. Numbers outside of `Code` become `UNKNOWN`. */

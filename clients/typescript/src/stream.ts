@@ -9,7 +9,7 @@ import { inbox } from "./inbox.js";
 import { Extension, Op, WINDOW, type Link } from "./link.js";
 import { NOTHING, lossy, readItems, readStatus, readTrailers, writeTrailers } from "./prefix.js";
 import type { Source } from "./service.js";
-import { Is, Status, codeOf, givenUp, mayHaveRun, notRun, type Metadata } from "./status.js";
+import { Is, Status, codeOf, givenUp, notRun, toStatus, type Metadata } from "./status.js";
 
 /** Bytes charged for a message in addition to its length. */
 const MESSAGE_COST = 64;
@@ -226,7 +226,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
           stopSource = undefined;
           throw error;
         }
-        stop(hasRun ? mayHaveRun(error) : Status.from(error));
+        stop(toStatus(error, hasRun));
       }
     },
     room: () => wake(),

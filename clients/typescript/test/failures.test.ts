@@ -244,6 +244,24 @@ test("lost call of an idempotent method is retried once", () =>
     assert.equal(links.length, 2);
   }));
 
+/** Regression test: the status of the second attempt hid that the first may have run. */
+test("lost call may have run although its retry was refused", () =>
+  dialled(async (channel, links) => {
+    const { operation } = Desk.methods.get;
+    const call = failed(new DeskClient(channel).get({}));
+    for (const attempt of [0, 1]) {
+      await until("it dials", () => links.length > attempt);
+      const { events, sent } = links[attempt]!;
+      greet(links[attempt]!);
+      await until("it is sent", () => sentWith(sent, operation) === 1);
+      // Item 5 of the prefix states that the second attempt has not run.
+      if (attempt) events.data(frame(sent.at(-1)!.readUInt16BE(2), operation, [16, 5, 3, 1, Code.UNAVAILABLE, 5, 0, 6, 5, 10, 0]));
+      else events.close("lost");
+    }
+    const status = await call;
+    assert.deepEqual([status.code, status.mayHaveRun], [Code.UNAVAILABLE, true]);
+  }));
+
 test("stream without a free slot fails after the default timeout", () =>
   dialled(async (channel, links) => {
     const client = new DeskClient(channel);
