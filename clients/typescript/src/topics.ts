@@ -7,7 +7,7 @@ import { remaining, malformed, putByte, putHex, putRaw, putSized, putText, putVa
 import type { Channel } from "./channel.js";
 import { inbox } from "./inbox.js";
 import type { Link } from "./link.js";
-import { bytesOf } from "./prefix.js";
+import { bytesOf, lossy, readPrefix, readStatus } from "./prefix.js";
 import { Is, notRun, Status } from "./status.js";
 
 /** Operations of a broker, relative to `FIRST`. */
@@ -98,9 +98,12 @@ interface PendingRequest {
   down(link: Link, status: Status): void;
 }
 
-/** Converts a rejection by the broker to a status. */
-const refusal = (from: Cursor): Status =>
-  notRun([Is.RESOURCE_EXHAUSTED, Is.UNIMPLEMENTED, Is.PERMISSION_DENIED][takeByte(from) - 3] ?? Is.INVALID_ARGUMENT, takeText(from, remaining(from)));
+/** Converts a rejection to a status. A server without a broker rejects a request like any unknown operation. */
+const refusal = (from: Cursor): Status => {
+  const prefix = readPrefix(from);
+  const status = from.at ? readStatus(from, prefix) : undefined;
+  return status ?? notRun([Is.RESOURCE_EXHAUSTED, Is.UNIMPLEMENTED, Is.PERMISSION_DENIED][takeByte(from) - 3] ?? Is.INVALID_ARGUMENT, lossy(from));
+};
 
 const takeTopic = (from: Cursor): string => {
   const length = takeVarint(from, 10);
