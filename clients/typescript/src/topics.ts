@@ -167,7 +167,7 @@ export class Topics {
   /**
    * Resolves when the broker has received all messages published before. Rejects if the broker has rejected any message
    * since the last call, or with the code `DATA_LOSS` if a connection was lost before the broker confirmed the messages
-   * published on it.
+   * published on it. If this call fails because the connection is lost, the next one reports the unconfirmed messages.
    */
   async sync(): Promise<void> {
     await (await this.request(Op.Sync)).return?.();
@@ -191,6 +191,8 @@ export class Topics {
       /** Number of messages lost before the next one. */
       let lagged = 0;
       let reconnected = false;
+      /** For SYNC, the connection of the published messages that it confirms. */
+      let confirms: Link | undefined;
       const { first, messages, put, end, take } = inbox((message: Message): Published => {
         unread -= message.payload.length + MESSAGE_COST;
         return message;
@@ -199,6 +201,8 @@ export class Topics {
       });
       const fail = (status: Status): void => {
         requests.delete(key);
+        // The messages remain unconfirmed for the next SYNC.
+        this.published = confirms ?? this.published;
         reject(status);
         end(status);
       };
@@ -262,6 +266,7 @@ export class Topics {
           if (operation === Op.Sync) {
             // The reply confirms the messages of this connection. Those of an earlier one may be lost.
             if ((this.published ?? next) !== next) this.refused = new Status(Is.DATA_LOSS, "the connection was lost");
+            confirms = this.published;
             this.published = undefined;
           }
           try {

@@ -543,3 +543,21 @@ test("call whose timeout passes at once is not sent", (context) =>
     await new Promise(setImmediate);
     assert.deepEqual([sentWith(sent, Desk.methods.add.operation), sentWith(sent, 2)], [0, 0]);
   }));
+
+/** Regression test: the second call succeeded, although the first had failed without a confirmation. */
+test("sync after a failed one reports unconfirmed messages", () =>
+  dialled(async (channel, links) => {
+    const topics = new Topics(channel);
+    const published = topics.publish("a", "1");
+    for (const [at, code] of [Code.UNAVAILABLE, Code.DATA_LOSS, undefined].entries()) {
+      const syncing = topics.sync().then(() => undefined, (error: Status) => error.code);
+      const link = (): Opened | undefined => links[Math.min(at, 1)];
+      await until("it dials", () => link() !== undefined);
+      if (at < 2) greet(link()!);
+      await until("it is sent", () => sentWith(link()!.sent, 0xff03) === Math.max(at, 1));
+      if (at === 0) link()!.events.close("lost");
+      else link()!.events.data(frame(link()!.sent.at(-1)!.readUInt16BE(2), 0xff03));
+      assert.equal(await syncing, code);
+    }
+    await published;
+  }));
