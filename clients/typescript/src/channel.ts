@@ -98,10 +98,10 @@ export class Channel {
   readonly mount: (mount: Mount) => void;
   /**
    * Waits for a connection that accepts data, passes it to `use`, and returns it. Rejects with the exception of `use`,
-   * or when `reconnectTimeout` has passed, which overrides the setting of the channel. For `mount` and `Topics`.
-   * @internal
+   * when `reconnectTimeout` has passed, which overrides the setting of the channel, or when `signal` is aborted. For
+   * `mount` and `Topics`. @internal
    */
-  readonly connected: (use?: (link: Link) => void, reconnectTimeout?: number) => Promise<Link>;
+  readonly connected: (use?: (link: Link) => void, reconnectTimeout?: number, signal?: AbortSignal) => Promise<Link>;
 
   constructor(dial: Dial, { timeout, reconnectTimeout = RECONNECT_TIMEOUT, metadata: common, serve, stayConnected }: ChannelOptions = {}) {
     const limit = timeout ?? TIMEOUT;
@@ -328,9 +328,9 @@ export class Channel {
     };
     this.name = (service) => void named.add(service);
     this.mount = (mount) => void mounts.push(mount);
-    this.connected = (use, reconnectTimeout) =>
+    this.connected = (use, reconnectTimeout, signal) =>
       new Promise((resolve, reject) => {
-        begin(undefined, {} as AnyCalled, undefined, { reconnectTimeout }, undefined, (call, on) => {
+        begin(undefined, {} as AnyCalled, undefined, { reconnectTimeout, signal }, undefined, (call, on) => {
           if (on.isFull) return false;
           use?.(on);
           over(call);

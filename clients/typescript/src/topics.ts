@@ -193,12 +193,17 @@ export class Topics {
       let reconnected = false;
       /** For SYNC, the connection of the published messages that it confirms. */
       let confirms: Link | undefined;
+      /** Aborted when the request is given up. */
+      const gone = new AbortController();
+      /** Ends the request at the broker and here. */
+      const leave = (): void => {
+        gone.abort();
+        if (requests.delete(key) && pattern !== undefined && link?.isUp) link.write(key, FIRST + Op.Unsubscribe);
+      };
       const { first, messages, put, end, take } = inbox((message: Message): Published => {
         unread -= message.payload.length + MESSAGE_COST;
         return message;
-      }, () => {
-        if (requests.delete(key) && pattern !== undefined && link?.isUp) link.write(key, FIRST + Op.Unsubscribe);
-      });
+      }, leave);
       const fail = (status: Status): void => {
         requests.delete(key);
         // The messages remain unconfirmed for the next SYNC.
@@ -261,7 +266,6 @@ export class Topics {
       /** Sends the request on the next connection. */
       const begin = (reconnectTimeout?: number): void => {
         channel.connected((next) => {
-          if (!requests.has(key)) return;
           link = next;
           if (operation === Op.Sync) {
             // The reply confirms the messages of this connection. Those of an earlier one may be lost.
@@ -276,7 +280,7 @@ export class Topics {
             if (!isResumed || !forget()) throw error;
             request(Op.Follow);
           }
-        }, reconnectTimeout).catch((status: Status) => {
+        }, reconnectTimeout, gone.signal).catch((status: Status) => {
           // Closing the channel ends the subscription without an error.
           if (isResumed && status.code === Is.FAILED_PRECONDITION) end(true);
           fail(status);

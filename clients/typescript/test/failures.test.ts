@@ -561,3 +561,20 @@ test("sync after a failed one reports unconfirmed messages", () =>
     }
     await published;
   }));
+
+/** Regression test: the channel connected once more for the subscription. */
+test("subscription that ends without a connection opens none", (context) =>
+  dialled(async (channel, links) => {
+    const subscribing = new Topics(channel).subscribe("a");
+    await until("it dials", () => links.length > 0);
+    const [link] = links as [Opened];
+    greet(link);
+    await until("it is sent", () => sentWith(link.sent, 0xff00) === 1);
+    link.events.data(frame(1, 0xff00));
+    const messages = await subscribing;
+    context.mock.timers.enable({ apis: ["setTimeout"] });
+    link.events.close("lost");
+    await messages.return?.();
+    context.mock.timers.tick(60_000);
+    assert.equal(links.length, 1);
+  }));
