@@ -6,9 +6,9 @@
 import { remaining, malformed, putByte, putHex, putRaw, putSized, putText, putVarint, reader, takeByte, takeHex, takeRest, takeText, takeVarint, utf8, type Cursor } from "./bytes.js";
 import type { Channel } from "./channel.js";
 import { inbox } from "./inbox.js";
-import type { Link } from "./link.js";
+import { after, type Link } from "./link.js";
 import { bytesOf, lossy, readPrefix, readStatus } from "./prefix.js";
-import { Is, notRun, Status } from "./status.js";
+import { Is, Status, late, notRun } from "./status.js";
 
 /** Operations of a broker, relative to `FIRST`. */
 const enum Op {
@@ -42,6 +42,11 @@ const POSITIONS_MAX = 65536;
 /** Reason in the rejection of a broker that does not support history. */
 const UNKNOWN_OPERATION = 4;
 const STARTS = { now: 0, last: 1, oldest: 2 };
+/**
+ * Timeout in ms for the broker's answer to the first request of a subscription, or to `sync`. Equal to the timeout in
+ * Rust. A server that is not a broker may never answer.
+ */
+const ANSWER_TIMEOUT = 10_000;
 
 /** The position of a message in the history of its topic. */
 export interface Position {
@@ -147,7 +152,8 @@ export class Topics {
   /**
    * Subscribes to the topics that match a pattern. Resolves when the broker has confirmed the subscription. After the
    * connection is lost, the subscription continues on the next one. It ends when the channel is closed. {@link
-   * Published} describes how lost messages are reported.
+   * Published} describes how lost messages are reported. Rejects with the code `DEADLINE_EXCEEDED` if the broker does
+   * not answer within 10 s.
    */
   subscribe(pattern: string, { group = "", from }: SubscribeOptions = {}): Promise<Subscription> {
     return this.request(Op.Subscribe, pattern, group, from);
@@ -166,8 +172,9 @@ export class Topics {
 
   /**
    * Resolves when the broker has received all messages published before. Rejects if the broker has rejected any message
-   * since the last call, or with the code `DATA_LOSS` if a connection was lost before the broker confirmed the messages
-   * published on it. If this call fails because the connection is lost, the next one reports the unconfirmed messages.
+   * since the last call, with the code `DATA_LOSS` if a connection was lost before the broker confirmed the messages
+   * published on it, or with `DEADLINE_EXCEEDED` if the broker does not answer within 10 s. If this call fails because
+   * the connection is lost, the next one reports the unconfirmed messages.
    */
   async sync(): Promise<void> {
     await (await this.request(Op.Sync)).return?.();
@@ -191,6 +198,7 @@ export class Topics {
       /** Number of messages lost before the next one. */
       let lagged = 0;
       let reconnected = false;
+      let timer: ReturnType<typeof setTimeout> | undefined;
       /** For SYNC, the connection of the published messages that it confirms. */
       let confirms: Link | undefined;
       /** Aborted when the request is given up. */
@@ -205,6 +213,7 @@ export class Topics {
         return message;
       }, leave);
       const fail = (status: Status): void => {
+        clearTimeout(timer);
         requests.delete(key);
         // The messages remain unconfirmed for the next SYNC.
         this.published = confirms ?? this.published;
@@ -280,6 +289,10 @@ export class Topics {
             if (!isResumed || !forget()) throw error;
             request(Op.Follow);
           }
+          if (!isResumed) timer = after(ANSWER_TIMEOUT, () => {
+            leave();
+            fail(late(1, "; the server may have no broker"));
+          });
         }, reconnectTimeout, gone.signal).catch((status: Status) => {
           // Closing the channel ends the subscription without an error.
           if (isResumed && status.code === Is.FAILED_PRECONDITION) end(true);
@@ -287,6 +300,7 @@ export class Topics {
         });
       };
       const activate = (): void => {
+        clearTimeout(timer);
         isActive = true;
         if (isResumed && (isLossy || !(follows && isCovered))) reconnected = true;
         resolve(messages);

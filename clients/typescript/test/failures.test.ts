@@ -562,6 +562,20 @@ test("sync after a failed one reports unconfirmed messages", () =>
     await published;
   }));
 
+/** Regression test: requests to a server that does not answer them waited forever. */
+test("requests that a broker does not answer fail", { timeout: 20_000 }, (context) =>
+  connected(async (channel, _, sent) => {
+    await channel.connected();
+    const topics = new Topics(channel);
+    context.mock.timers.enable({ apis: ["setTimeout"] });
+    const requests = [topics.subscribe("a"), topics.sync()].map(failed);
+    context.mock.timers.tick(10_000);
+    for (const { code } of await Promise.all(requests)) assert.equal(code, Code.DEADLINE_EXCEEDED);
+    await new Promise(setImmediate);
+    assert.equal(sentWith(sent, 0xff01), 1, "the subscription is cancelled");
+    assert.equal(topics["requests"].size, 0);
+  }));
+
 /** Regression test: the channel connected once more for the subscription. */
 test("subscription that ends without a connection opens none", (context) =>
   dialled(async (channel, links) => {
