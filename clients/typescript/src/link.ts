@@ -500,12 +500,13 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     clearInterval(beat);
     clearTimeout(setup);
     owner.closing(link, reason);
+    const wasUp = link.isUp;
     link.isUp = false;
     const status = new Status(Is.UNAVAILABLE, `the connection was lost: ${reason}`);
     for (const call of calls) if (call && !call.isGivenUp) owner.lost(call, status);
     for (const stream of streams.values()) stream.lost(status);
     session?.down(status);
-    for (const mount of mounts) mount.down(link, status);
+    if (wasUp) for (const mount of mounts) mount.down(link, status);
   };
 
   const link: Link = {

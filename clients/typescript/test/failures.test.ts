@@ -592,3 +592,19 @@ test("subscription that ends without a connection opens none", (context) =>
     context.mock.timers.tick(60_000);
     assert.equal(links.length, 1);
   }));
+
+/** Regression test: each failed attempt to connect was reported as a lost connection. */
+test("mounted protocol hears of lost connections only", () =>
+  dialled(async (channel, links) => {
+    const downs: string[] = [];
+    mount(channel, { operations: [1000, 1000], packet() {}, down: ({ message }) => downs.push(message) });
+    const connecting = channel.connected();
+    await until("it dials", () => links.length > 0);
+    links[0]!.events.close("refused");
+    await until("it dials again", () => links.length > 1);
+    assert.deepEqual(downs, []);
+    greet(links[1]!);
+    await connecting;
+    links[1]!.events.close("lost");
+    assert.deepEqual(downs, ["the connection was lost: lost"]);
+  }));
