@@ -580,8 +580,8 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
   const session = serving?.on(link);
   const setup = after(UP_WITHIN, () => fail("handshake timeout"));
   /** Sends HELLO. */
-  const greet = (): void => {
-    out.isFlat = transport?.isFlat;
+  const greet = (to: Transport): void => {
+    out.isFlat = to.isFlat;
     write(0, Op.Extension, (to) => {
       putRaw(to, utf8("fris\x01"));
       const most = session ? SERVED_MAX : 0;
@@ -610,7 +610,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
   const dialled = (run: () => void): void => (transport ? run() : queueMicrotask(run));
   const close = (reason: string): void => dialled(() => closed(reason));
   try {
-    transport = dial({ open: () => dialled(greet), data, close });
+    transport = dial({ open: () => dialled(() => carried(greet)), data, close });
   } catch (error) {
     close(textOf(error));
   }

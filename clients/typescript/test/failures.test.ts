@@ -608,3 +608,13 @@ test("mounted protocol hears of lost connections only", () =>
     links[1]!.events.close("lost");
     assert.deepEqual(downs, ["the connection was lost: lost"]);
   }));
+
+/** Regression test: the exception was thrown to the transport, and ended the process. */
+test("services that do not fit into HELLO fail the connection", () =>
+  dialled(async (channel, links) => {
+    for (let at = 0; at < 3000; at++) channel.name(service(`a.Service${at}`, "00".repeat(16), "", {}));
+    const call = failed(new DeskClient(channel).add({}));
+    await until("it dials", () => links.length > 0);
+    links[0]!.events.open();
+    assert.match((await call).message, /of at most 65536/);
+  }, { reconnectTimeout: 50 }));
