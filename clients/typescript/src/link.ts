@@ -157,6 +157,11 @@ const ACCEPTING_IDS = 0x8000;
 const GIVEN_UP_MAX = CALLS_MAX / 2;
 /** Maximum number of the server's streams and calls that run at this end. */
 export const SERVED_MAX = 256;
+/**
+ * Maximum number of open streams of this end. Ids of open streams are skipped, and the server ignores the opening of a
+ * stream that is more than 16 384 ids ahead.
+ */
+const STREAMS_MAX = 0x3fff;
 /** Maximum number of unread bytes of a stream. Equal to the limit in Rust. */
 export const WINDOW = 256 << 10;
 /** Number of packets that match no call at which the connection is closed. Equal to the limit in Rust. */
@@ -549,7 +554,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     },
     open(stream, put) {
       if (!limits[2]) throw notRun(Is.UNIMPLEMENTED, "the server does not accept streams");
-      if (link.isFull || opened >= Math.min(limits[2], 0x7000)) return false;
+      if (link.isFull || opened >= Math.min(limits[2], STREAMS_MAX)) return false;
       do lastStream = (lastStream % 0x7fff) + 1;
       while (streams.has(lastStream));
       const id = lastStream;

@@ -618,3 +618,19 @@ test("services that do not fit into HELLO fail the connection", () =>
     links[0]!.events.open();
     assert.match((await call).message, /of at most 65536/);
   }, { reconnectTimeout: 50 }));
+
+/** Regression test: the server ignored openings that were more than 16 384 ids ahead of the last one. */
+test("ids of streams stay near the last one", () =>
+  connected(async (channel, _, sent) => {
+    await channel.connected();
+    const client = new DeskClient(channel);
+    for (let at = 0; at < 0x5000; at++) client.count({}).next().catch(() => {});
+    for (let at = 0; at < 0x4000; at++) await client.count({}).return?.();
+    let last = 0;
+    const opened = sent.filter((packet) => packet.readUInt16BE(4) === 2 && packet[10] === 9).map((packet) => packet.readUInt16BE(2));
+    for (const id of opened) {
+      assert.ok(((id - last) & 0x7fff) <= 0x4000, `${id} after ${last}`);
+      last = id;
+    }
+    assert.ok(opened.length > 16_000, `${opened.length}`);
+  }));
