@@ -492,12 +492,13 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
   };
 
   /** Closes the connection because of an error. */
-  const fail = (reason: string): void => {
-    if (isClosed) return;
-    flush();
-    carried((to) => to.close());
-    closed(reason);
-  };
+  const fail = (reason: string): void =>
+    dialled(() => {
+      if (isClosed) return;
+      flush();
+      carried((to) => to.close());
+      closed(reason);
+    });
 
   const closed = (reason: string): void => {
     if (isClosed) return;

@@ -79,6 +79,20 @@ test("failed dial is repeated until one succeeds", async () => {
   assert.equal(dials, 4);
 });
 
+/** Regression test: the channel kept a connection that had ended before it was assigned, and made no other. */
+test("malformed bytes before the dial returns end the connection", async () => {
+  let dials = 0;
+  const dial: Dial = (events) => {
+    events.open();
+    events.data(++dials > 1 ? frame(0, 3, Buffer.from("fris\x01")) : new Uint8Array(16));
+    return { send() {}, close() {}, buffered: () => 0 };
+  };
+  const channel = new Channel(dial);
+  await channel.connected();
+  assert.equal(dials, 2);
+  channel.close();
+});
+
 test("deadline before a connection names the failure to connect", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
