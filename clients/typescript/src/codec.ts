@@ -24,9 +24,14 @@ const DEPTH_MAX = 100;
 const MEMORY_MAX = 64 << 20;
 const MEMORY_TIMES = 12;
 
-/** Approximate sizes in V8: of a list element or field, and of a message or map entry. */
+/**
+ * Approximate sizes in V8: of a list element or field, of an empty list, of a message or map entry, and of an empty map
+ * or `Uint8Array`.
+ */
 const SLOT = 8;
+const LIST = 32;
 const OBJECT = 56;
+const CONTAINER = 184;
 
 /** Scratch space to convert between numbers and their bits. */
 const SCRATCH = /* @__PURE__ */ new Uint8Array(8);
@@ -253,12 +258,12 @@ function takeField(from: Cursor, field: Field): Value {
   // A nil is an empty map or an absent value.
   if ((key || field.isOptional) && peek(from) === 0) {
     from.at++;
-    return zero(field);
+    return empty(from, field);
   }
   if (!head) return takeOne(from, of);
   for (const wire of head) expect(from, wire);
   let count = takeVarint(from);
-  const all = zero(field) as Map<Value, Value> & Value[];
+  const all = empty(from, field) as Map<Value, Value> & Value[];
   while (count-- > 0) {
     charge(from, key ? OBJECT : SLOT);
     if (key) all.set(takeOne(from, key), takeElement(from, of));
@@ -281,7 +286,14 @@ function blank(from: Cursor, table: Table): Fields {
   const value: Fields = {};
   const fields = table.fields();
   charge(from, OBJECT + SLOT * fields.length);
-  for (const field of fields) value[field.name] = field.all ? undefined : zero(field);
+  for (const field of fields) value[field.name] = field.all ? undefined : empty(from, field);
+  return value;
+}
+
+/** Returns the default of a field, and charges its memory. */
+function empty(from: Cursor, field: Field): Value {
+  const value = zero(field);
+  if (typeof value === "object") charge(from, Array.isArray(value) ? LIST : CONTAINER);
   return value;
 }
 

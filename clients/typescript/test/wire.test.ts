@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
-import { Malformed, decode, encode, type Type } from "frisbee-rpc";
+import { Malformed, decode, encode, message, type Type } from "frisbee-rpc";
 import * as interop from "../../../crates/frpc-languages/tests/golden/typescript/interop.js";
 import * as presence from "../../../crates/frpc-languages/tests/golden/typescript/presence.js";
 import * as vec from "../../../crates/frpc-languages/tests/golden/typescript/vec.js";
@@ -118,6 +118,18 @@ test("a body of nil elements is refused before it takes gigabytes", () => {
   body.set(head);
   assert.throws(() => decode(vec.RMessage, body), /memory/);
   assert.throws(() => decode(vec.RString, bytes("080001050affffffff0f")), /truncated/);
+});
+
+/** Regression test: an empty map or `Uint8Array` was charged as 8 bytes, and takes almost 200. */
+test("empty maps and bytes are charged with their memory", () => {
+  const list = (spec: string): Type<object> => {
+    const inner = message<object>("a.Inner", Array.from({ length: 10 }, (_, at) => `f${at}:${spec}`).join(" "));
+    return message<object>("a.List", "all:*m", () => [inner]);
+  };
+  // 100 000 nil elements, and messages whose maps are nil.
+  for (const [spec, element] of [["%si", "00"], ["y", "00"], ["%si", `0800${"00".repeat(10)}`]] as const) {
+    assert.throws(() => decode(list(spec), bytes(`080001030aa08d06${element.repeat(100_000)}`)), /memory/);
+  }
 });
 
 test("the decoder returns or refuses for all bytes of the corpus", () => {
