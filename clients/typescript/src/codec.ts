@@ -64,9 +64,12 @@ export type Init<T> = T extends Uint8Array | string | number | bigint | boolean 
     ? ReadonlyMap<K, Init<V>>
     : T extends readonly (infer E)[]
       ? readonly Init<E>[]
-      : T extends { readonly case: infer C; readonly value: infer V }
-        ? { readonly case: C; readonly value: Init<V> }
-        : { readonly [K in keyof T]?: Init<T[K]> | undefined };
+      : T extends { readonly case: infer C extends string; readonly value: infer V }
+        ? string extends C ? InitFields<T> : { readonly case: C; readonly value: Init<V> }
+        : InitFields<T>;
+
+/** Input for a message, which may itself have fields named `case` and `value`, unlike the member of a oneof. */
+type InitFields<T> = { readonly [K in keyof T]?: Init<T[K]> | undefined };
 
 /** Creates the table of a message. For generated code. */
 export function message<T>(name: string, spec: string, refs?: () => readonly Ref[]): Type<T> {

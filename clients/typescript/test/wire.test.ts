@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
-import { Malformed, decode, encode, message, type Type } from "frisbee-rpc";
+import { Malformed, decode, encode, message, type Init, type Type } from "frisbee-rpc";
 import * as interop from "../../../crates/frpc-languages/tests/golden/typescript/interop.js";
 import * as presence from "../../../crates/frpc-languages/tests/golden/typescript/presence.js";
 import * as vec from "../../../crates/frpc-languages/tests/golden/typescript/vec.js";
@@ -118,6 +118,18 @@ test("a body of nil elements is refused before it takes gigabytes", () => {
   body.set(head);
   assert.throws(() => decode(vec.RMessage, body), /memory/);
   assert.throws(() => decode(vec.RString, bytes("080001050affffffff0f")), /truncated/);
+});
+
+/** Regression test: the types of such a message were those of a oneof's member. */
+test("message with fields case and value may omit them", () => {
+  interface Odd {
+    case: string;
+    value: string;
+    more: number;
+  }
+  const odd: Init<Odd> = { more: 1 };
+  const type = message<Odd>("a.Odd", "case:s value:s more:i");
+  assert.deepEqual(decode(type, encode(type, odd)), { case: "", value: "", more: 1 });
 });
 
 /** Regression test: an empty map or `Uint8Array` was charged as 8 bytes, and takes almost 200. */
