@@ -107,6 +107,29 @@ test("connection that the server keeps is an error", async () => {
   assert.equal(gone.code, Code.UNAVAILABLE);
 });
 
+/** Regression test: a server that asked for the layout after the request got no answer. */
+test("layout is described before the hand-off is requested", async () => {
+  const packets: Buffer[] = [];
+  // This server sends HELLO and refuses the hand-off.
+  const refusing = createServer((socket) => {
+    let received = Buffer.alloc(0);
+    socket.once("data", () => socket.write(Buffer.from("000f00000003000000056672697301", "hex")));
+    socket.on("error", () => {}).on("data", (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk]);
+      for (let length; received.length >= 10 && received.length >= (length = 10 + received.readUInt32BE(6)); received = received.subarray(length)) {
+        packets.push(received.subarray(0, length));
+        if (received.readUInt16BE(4) === 8) socket.write(Buffer.from("000f000000080000000103", "hex"));
+      }
+    });
+  }).listen(0, host);
+  await once(refusing, "listening");
+  await failed(blob({ host, port: (refusing.address() as AddressInfo).port }, "take"));
+  const [layout, request] = packets.slice(-2) as [Buffer, Buffer];
+  assert.deepEqual([layout.readUInt16BE(2), layout.readUInt16BE(4), request.readUInt16BE(4)], [2, 3, 8]);
+  assert.equal(layout.subarray(10).toString("base64"), Desk.layout);
+  refusing.close();
+});
+
 test("abort before the answer closes the connection", async () => {
   // This server sends HELLO but does not answer the hand-off request.
   const silent = createServer((socket) => {
