@@ -29,9 +29,12 @@ impl Schedule {
         (self.started(after).floor() as u64).saturating_add(1).min(self.count())
     }
 
-    /// Returns the number of calls in the whole schedule.
+    /// Returns the number of calls in the whole schedule, at least one.
     pub(crate) fn count(&self) -> u64 {
-        self.started(self.duration.as_secs_f64()).round() as u64
+        /// Bound of the rounding errors of `started`, so that they do not add a call.
+        const ERROR: f64 = 1e-6;
+        // A call that starts before the end counts, even if the next one would start much later.
+        ((self.started(self.duration.as_secs_f64()) - ERROR).ceil() as u64).max(1)
     }
 
     /// Returns the scheduled start time of the call with this number.
@@ -71,6 +74,13 @@ mod tests {
         assert_eq!(schedule.due(Duration::ZERO), 1);
         assert_eq!(schedule.due(Duration::from_micros(1500)), 2);
         assert_eq!(schedule.due(Duration::from_secs(60)), 10_000);
+    }
+
+    /// Regression test: the number of calls was rounded, so a low rate made no call and the load succeeded.
+    #[test]
+    fn call_that_starts_before_end_counts() {
+        let count = |rate, millis| Schedule::constant(rate, Duration::from_millis(millis)).count();
+        assert_eq!([count(1.0, 400), count(1.0, 1400), count(10.0, 300), count(0.1, 1)], [1, 2, 3, 1]);
     }
 
     #[test]
