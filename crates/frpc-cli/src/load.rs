@@ -138,7 +138,14 @@ fn prepare(schema: &Schema, arguments: &LoadArguments) -> Result<Vec<Prepared>, 
         let wrong = || Failure::new(format!("{also:?}: write WEIGHT METHOD PARAMETER…"));
         let weight = words.next().and_then(|weight| weight.parse().ok()).ok_or_else(wrong)?;
         let method = words.next().ok_or_else(wrong)?;
-        let parameters: Vec<String> = words.map(str::to_owned).collect();
+        let mut parameters = Vec::<String>::new();
+        for word in words {
+            // A template such as {{random 1 6}} contains spaces.
+            match parameters.last_mut().filter(|last| last.rfind("{{") > last.rfind("}}")) {
+                Some(open) => open.extend([" ", word]),
+                None => parameters.push(word.to_owned()),
+            }
+        }
         methods.push(Prepared::new(schema, weight, method, &parameters)?);
     }
     Ok(methods)

@@ -20,8 +20,18 @@ fn load_report_covers_methods_and_formats() {
     let address = calculator();
     let fixed =
         ["load", "-p", "quickstart/proto/quickstart.proto", "Add", "a={{n}}", "b={{random 1 6}}", "--weight", "3"];
-    let more =
-        ["--also", "1 CountUp from=1 count=3", "--rate", "400", "--duration", "300ms", "--save", saved, "--html", page];
+    let more = [
+        "--also",
+        "1 CountUp from={{random 1 6}} count=3",
+        "--rate",
+        "400",
+        "--duration",
+        "300ms",
+        "--save",
+        saved,
+        "--html",
+        page,
+    ];
     let text = stdout(&run(&address, &[&fixed[..], &more].concat()));
     assert!(text.contains("open loop, 400 calls/s") && text.contains("calls    120,"), "{text}");
     assert!(text.contains("quickstart.Calculator/Add: OK 90\n"), "{text}");
