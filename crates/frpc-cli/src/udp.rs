@@ -317,6 +317,8 @@ impl ErrorText {
             -32700 | -32600 | -32602 => Code::InvalidArgument,
             -32601 => Code::Unimplemented,
             -32603 => Code::Internal,
+            // Other servers use -32000 for any failure, which must not become the code `Ok`.
+            -32000 => Code::Unknown,
             number => Code::from_i32((-32000_i32).saturating_sub(number)),
         });
         let details = self.data.details.and_then(|details| BASE64_STANDARD.decode(details).ok()).unwrap_or_default();
@@ -410,5 +412,7 @@ mod tests {
         assert_eq!(status(r#"{"code":-32005,"message":"none","data":{"status":"NOT_FOUND"}}"#), Code::NotFound);
         assert_eq!(status(r#"{"code":-32601,"message":"none"}"#), Code::Unimplemented);
         assert_eq!(status(r#"{"code":-32016,"message":"none"}"#), Code::Unauthenticated);
+        // Regression: this failure was shown as `OK (0)`.
+        assert_eq!(status(r#"{"code":-32000,"message":"none"}"#), Code::Unknown);
     }
 }
