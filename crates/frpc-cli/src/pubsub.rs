@@ -181,8 +181,9 @@ pub(crate) async fn subscribe(
         match (json, screen.json) {
             (Some(json), false) => screen.json_line(&format!("{} {json}", message.topic()))?,
             (Some(json), true) => {
-                let value: serde_json::Value = serde_json::from_str(&json).unwrap_or_default();
-                screen.json_line(&json!({ "topic": message.topic(), "message": value }).to_string())?;
+                // Insert the text, because parsing it would fail if it is nested too deep.
+                let topic = serde_json::Value::from(message.topic());
+                screen.json_line(&format!("{{\"message\":{json},\"topic\":{topic}}}"))?;
             }
             (None, true) => screen.json_line(&json!({ "topic": message.topic(), "payload": text() }).to_string())?,
             (None, false) => screen.line(&format!("{} {}", message.topic(), text()))?,

@@ -311,18 +311,18 @@ impl ShownFrame {
         let (id, operation, bytes) =
             self.header.map_or((None, None, None), |(id, operation, bytes)| (Some(id), Some(operation), Some(bytes)));
         let from = if self.side == Role::Client { "client" } else { "server" };
-        let message: Option<serde_json::Value> =
-            self.message.as_deref().and_then(|json| serde_json::from_str(json).ok());
-        serde_json::json!({
+        let line = serde_json::json!({
             "connection": connection,
             "from": from,
             "id": id,
             "operation": operation,
             "bytes": bytes,
             "text": self.text,
-            "message": message,
-        })
-        .to_string()
+        });
+        // Append the text of the message, because parsing it would fail if it is nested too deep.
+        let line = line.to_string();
+        let line = line.strip_suffix('}').unwrap_or(&line);
+        format!("{line},\"message\":{}}}", self.message.as_deref().unwrap_or("null"))
     }
 }
 
@@ -549,6 +549,15 @@ mod tests {
                 "< TRAILERS of 0 bytes",
             ]
         );
+    }
+
+    /// Regression test: a message that is nested deeper than the parser of JSON permits was shown as `null`.
+    #[test]
+    fn json_of_frame_contains_deep_message() {
+        let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+        let (text, message) = ("STREAM 1".to_owned(), Some(deep.clone()));
+        let frame = ShownFrame { side: Role::Client, header: Some((1, 2, 3)), text, message, step: None };
+        assert!(frame.json(Some(0)).ends_with(&format!("\"text\":\"STREAM 1\",\"message\":{deep}}}")));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::{after_first_remark, command, greeter, run, stdout};
 use serde_json::{Value, json};
+use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
 
@@ -22,6 +23,24 @@ fn topic_messages_are_shown_raw_or_typed() {
         let output = child.wait_with_output().expect("process should exit");
         assert_eq!(String::from_utf8_lossy(&output.stdout), shown);
     }
+}
+
+/// Regression test: a message that is nested deeper than the parser of JSON permits was shown as `null`.
+#[test]
+fn deep_message_is_shown_as_json() {
+    let address = greeter();
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
+    let path = folder.path().join("deep.proto");
+    let proto = "syntax = \"proto3\"; message Deep { repeated Deep below = 1; }";
+    fs::write(&path, proto).expect("schema file should be written");
+    let schema = ["-p", path.to_str().expect("path should be UTF-8"), "--type", "Deep"];
+    let deep = format!("{}{{}}{}", "{\"below\":[".repeat(70), "]}".repeat(70));
+    let mut subscriber = command(&address, &[&["sub", "a.*", "-n", "1", "--json", "-v"], &schema[..]].concat());
+    let mut child = subscriber.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("process should start");
+    let _remarks = after_first_remark(&mut child, "* subscribed to a.*\n");
+    stdout(&run(&address, &[&["pub", "a.b", &deep], &schema[..]].concat()));
+    let shown = stdout(&child.wait_with_output().expect("process should exit"));
+    assert_eq!(shown, format!("{{\"message\":{deep},\"topic\":\"a.b\"}}\n"));
 }
 
 #[test]
