@@ -94,18 +94,18 @@ pub(crate) async fn publish(
     published
 }
 
-/// Lines of standard input. Each is published as a message. They are JSON if a message type was given, and plain text
+/// Lines of standard input. Each is published as a message. They are JSON if a message type was given, and any bytes
 /// otherwise.
 enum PublishedLines<'a> {
     Typed(&'a TypedMessages, Lines),
-    Plain(tokio::io::Lines<BufReader<tokio::io::Stdin>>),
+    Plain(tokio::io::Split<BufReader<tokio::io::Stdin>>),
 }
 
 impl<'a> PublishedLines<'a> {
     fn new(typed: Option<&'a TypedMessages>) -> Self {
         match typed {
             Some(typed) => Self::Typed(typed, Lines::new(typed.descriptor.clone())),
-            None => Self::Plain(BufReader::new(tokio::io::stdin()).lines()),
+            None => Self::Plain(BufReader::new(tokio::io::stdin()).split(b'\n')),
         }
     }
 
@@ -113,8 +113,9 @@ impl<'a> PublishedLines<'a> {
         match self {
             Self::Typed(typed, lines) => lines.next().await?.map(|message| typed.encode(&message)).transpose(),
             Self::Plain(lines) => {
-                let line = lines.next_line().await;
-                Ok(line.map_err(|error| Failure::new(format!("standard input: {error}")))?.map(Bytes::from))
+                let line = lines.next_segment().await;
+                let line = line.map_err(|error| Failure::new(format!("standard input: {error}")))?.map(Bytes::from);
+                Ok(line.map(|line| if line.ends_with(b"\r") { line.slice(..line.len() - 1) } else { line }))
             }
         }
     }

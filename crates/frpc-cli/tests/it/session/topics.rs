@@ -55,6 +55,20 @@ fn message_of_another_type_ends_no_subscription() {
     assert_eq!(stdout(&child.wait_with_output().expect("process should exit")), "a.b {\"name\":\"Ada\"}\n");
 }
 
+/// Regression test: a line that was not UTF-8 was rejected, although messages are bytes.
+#[test]
+fn lines_of_any_bytes_are_published() {
+    let address = greeter();
+    let mut publisher = command(&address, &["pub", "kept.a", "-"]);
+    let mut publisher = publisher.stdin(Stdio::piped()).spawn().expect("process should start");
+    let mut input = publisher.stdin.take().expect("stdin should be piped");
+    input.write_all(b"\xff\r\n\nb").expect("publisher should read the lines");
+    drop(input);
+    assert!(publisher.wait().expect("process should exit").success());
+    let shown = stdout(&run(&address, &["sub", "kept.a", "--from", "oldest", "-n", "2"]));
+    assert_eq!(shown, "kept.a \nkept.a b\n", "history should contain the last two lines");
+}
+
 #[test]
 fn subscriber_starts_at_requested_history_position() {
     let address = greeter();
