@@ -209,6 +209,15 @@ mod tests {
         );
     }
 
+    /// Regression test: calls with long requests or replies, which are sent in fragments, were missing.
+    #[test]
+    fn call_with_fragments_is_traced() {
+        let (mut trace, now) = (trace(), Instant::now());
+        trace.feed(Role::Client, &[frame(7, 3, b"\0\x0a\x07\x02\x08"), frame(7, 3, b"\0\0")].concat(), now);
+        let ended = trace.feed(Role::Server, &frame(7, 3, b"\x02\x0a\x07\x02\x08\0"), now);
+        assert_eq!(ended.iter().map(|call| (call.code(), call.sent)).collect::<Vec<_>>(), [(Code::Ok, [(1, 2); 2])]);
+    }
+
     #[test]
     fn traced_stream_ends_when_server_ends() {
         let (mut trace, now) = (trace(), Instant::now());

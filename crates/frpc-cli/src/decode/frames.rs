@@ -41,10 +41,25 @@ struct Direction {
     buffer: Vec<u8>,
     /// Whether an invalid frame was found. Later bytes are ignored, because frame boundaries are unknown.
     is_desynced: bool,
+    /// Packets that have arrived in part, in fragments, by their channel.
+    partial: HashMap<u8, PartialPacket>,
+}
+
+/// The beginning of a packet that is sent in fragments.
+struct PartialPacket {
+    id: u16,
+    operation: u16,
+    body: Vec<u8>,
+    /// Length of the whole body.
+    length: usize,
 }
 
 const STREAM: u16 = 2;
+const EXTENSION: u16 = 3;
 const BATCH: u16 = 9;
+
+/// Id of the extension packets that are fragments.
+const FRAGMENT: u16 = 7;
 
 impl WatchedConnection {
     /// Creates a decoder for a connection, beginning with the first byte of the connection. If `form` is `None`, the
@@ -68,6 +83,11 @@ impl WatchedConnection {
                     show(self.describe(side, &frame));
                     if frame.operation == BATCH {
                         self.show_batch(side, &frame, show);
+                    }
+                    if (frame.operation, frame.id) == (EXTENSION, FRAGMENT)
+                        && let Some(PartialPacket { id, operation, body, .. }) = self.join(side, frame.body)
+                    {
+                        show(self.describe(side, &Frame { id, operation, body: &body }));
                     }
                     at += length;
                 }
@@ -100,6 +120,31 @@ impl WatchedConnection {
             show(self.describe(side, &Frame { operation: STREAM, body, ..*batch }));
             rest = behind;
         }
+    }
+
+    /// Adds a fragment to the packet on its channel. Returns the packet if it is complete. A malformed fragment is
+    /// ignored, together with the packet.
+    fn join(&mut self, side: Role, fragment: &[u8]) -> Option<PartialPacket> {
+        let (channel, part) = fragment.split_first()?;
+        let partial = &mut self.directions[side as usize].partial;
+        let (mut packet, part) = match partial.remove(channel) {
+            Some(packet) => (packet, part),
+            None => {
+                let (operation, rest) = number(part)?;
+                let (id, rest) = number(rest)?;
+                let (length, rest) = number(rest)?;
+                let (id, operation) = (u16::try_from(id).ok()?, u16::try_from(operation).ok()?);
+                let length = usize::try_from(length).ok().filter(|length| *length <= BODY_MAX)?;
+                (PartialPacket { id, operation, body: Vec::new(), length }, rest)
+            }
+        };
+        packet.body.extend_from_slice(part);
+        match packet.body.len() {
+            length if length == packet.length => return Some(packet),
+            length if length < packet.length => drop(partial.insert(*channel, packet)),
+            _ => {}
+        }
+        None
     }
 
     /// Returns the number of bytes in this direction that are buffered because their frame is not complete.
@@ -558,6 +603,15 @@ mod tests {
         let (text, message) = ("STREAM 1".to_owned(), Some(deep.clone()));
         let frame = ShownFrame { side: Role::Client, header: Some((1, 2, 3)), text, message, step: None };
         assert!(frame.json(Some(0)).ends_with(&format!("\"text\":\"STREAM 1\",\"message\":{deep}}}")));
+    }
+
+    /// Regression test: a packet in fragments was not shown.
+    #[test]
+    fn packet_in_fragments_is_shown_at_its_end() {
+        let parts = [&b"\0\x12\x07\x06\x08\0\x0d\x02"[..], b"\x01\x02\x03\x04\x08", b"\0\x0d\x04", b"\x01too long"];
+        let lines = shown(&[(Role::Client, &parts.map(|part| frame(7, 3, part)).concat())]);
+        let whole = "> request 7 of operation 18, 6 bytes\n    08 00 0d 02 0d 04";
+        assert_eq!(lines.iter().filter(|line| !line.starts_with("> FRAGMENT of ")).collect::<Vec<_>>(), [whole]);
     }
 
     #[test]
