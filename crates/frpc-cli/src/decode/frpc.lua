@@ -230,9 +230,9 @@ local function frame(tvb, pinfo, tree, connection, frame_at, at, stop, id, opera
     local behind = prefix(tvb, at, stop, tree)
     compressed(tvb, behind, stop, tree)
     local method = remembered(pinfo, key, function()
-      local opened = nil
-      if behind < stop and tvb(behind, 1):uint() == 0x09 and not connection.streams[id] then
-        opened = varint(tvb, behind + 1, stop)
+      -- No message starts with this byte, so this is an opening. The id may belong to a stream that has ended.
+      if behind < stop and tvb(behind, 1):uint() == 0x09 then
+        local opened = varint(tvb, behind + 1, stop)
         if opened then connection.streams[id] = method_of(opened) end
       end
       local method = connection.streams[id] or false

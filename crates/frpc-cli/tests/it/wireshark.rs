@@ -194,6 +194,22 @@ fn dissection_ignores_segments_and_header_form() {
     }
 }
 
+/// Regression test: a stream was shown with the method of an earlier stream that had the same id.
+#[test]
+fn reused_stream_id_has_new_method() {
+    if !has_tshark() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
+    let lua = dissector(folder.path());
+    let frames: [(u16, &[u8]); 3] = [(2, b"\x09\x0b"), (7, b""), (2, b"\x09\x0a")];
+    let client = frames.map(|(operation, body)| frame(1, operation, body, false)).concat();
+    let mut capture = Capture::new();
+    capture.connection(20_000, &[client, Vec::new()], [&[], &[]]);
+    let names = fields(folder.path(), &lua, &capture.bytes, true, &["frpc.name"]);
+    assert_eq!(names.trim(), "STREAM 1 greet.Greeter/Recite;END 1;STREAM 1 greet.Greeter/Greet");
+}
+
 #[test]
 fn only_current_connections_are_recognised_on_any_port() {
     if !has_tshark() {
