@@ -130,6 +130,8 @@ fn in_list(
 
 /// Sets a field to a JSON value. The field may also be a list or a map.
 fn whole(message: &mut DynamicMessage, field: &FieldDescriptor, json: &str) -> Result<(), String> {
+    // Otherwise the text could end the value and set other fields, which would be ignored.
+    serde_json::from_str::<serde::de::IgnoredAny>(json).map_err(|error| format!("not a JSON value: {error}"))?;
     let name = serde_json::Value::from(field.json_name());
     let read = message_from_json(&message.descriptor(), &format!("{{{name}:{json}}}"))?;
     match read.get_field(field).into_owned() {
@@ -319,6 +321,8 @@ mod tests {
         {
             assert!(!refused(parameter).is_empty());
         }
+        // Regression test: the second field was ignored.
+        assert!(refused("id:=\"a\", \"paid\": true").contains("not a JSON value"));
         // Regression test: text after an index was ignored.
         for parameter in ["tags[0]x=a", "tags[0][1]=a"] {
             assert!(refused(parameter).contains("write tags[INDEX]"), "{}", refused(parameter));
