@@ -1,7 +1,10 @@
 //! Command line arguments.
 
 use crate::top::Column;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{Arg, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -60,6 +63,55 @@ pub(crate) enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
+}
+
+/// Common options without effect on a command, by their heading in the help or by their id. The command hides and
+/// rejects them.
+const UNUSED: [(&str, &[&str]); 7] = [
+    ("compare", &["Server", "Schema"]),
+    ("completions", &["Server", "Schema"]),
+    ("conformance", &["Schema", "header"]),
+    ("diff", &["server", "proto", "descriptor_set"]),
+    ("mcp", &["Schema", "header"]),
+    ("new", &["Server", "Schema"]),
+    ("top", &["Schema"]),
+];
+
+/// Returns whether a common option is one of these [`UNUSED`] ones.
+fn is_of(unused: &[&str], option: &Arg) -> bool {
+    unused.iter().any(|&name| option.get_help_heading() == Some(name) || option.get_id() == name)
+}
+
+/// Returns the definition of the command line.
+pub(crate) fn command() -> clap::Command {
+    let command = Arguments::command();
+    let common: Vec<Arg> = command.get_arguments().cloned().collect();
+    UNUSED.iter().fold(command, |command, (name, unused)| {
+        let hidden = common.iter().filter(|option| is_of(unused, option)).map(|option| option.clone().hide(true));
+        command.mut_subcommand(name, |command| command.args(hidden))
+    })
+}
+
+/// Parses the command line. The first argument is the name of the program.
+pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Error> {
+    let mut command = command();
+    let matches = command.try_get_matches_from_mut(arguments)?;
+    let unused = UNUSED.iter().find(|(name, _)| matches.subcommand_name() == Some(*name)).map_or(&[][..], |row| row.1);
+    let is_given = |option: &&Arg| matches.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine);
+    let given = command.get_arguments().filter(|option| is_of(unused, option)).find(is_given).map(ToString::to_string);
+    if let Some(option) = given {
+        let text = format!("{option} has no effect on this command");
+        return Err(command.error(ErrorKind::UnknownArgument, text));
+    }
+    let arguments = Arguments::from_arg_matches(&matches)?;
+    match &arguments.command {
+        // clap does not check `requires` for an option that conflicts with a given one, as --udp does with --server.
+        Command::Call(call) if call.udp.is_none() && (call.notify || call.retries.is_some() || call.pad.is_some()) => {
+            let text = "--notify, --retries and --pad require --udp HOST:PORT";
+            Err(command.error(ErrorKind::MissingRequiredArgument, text))
+        }
+        _ => Ok(arguments),
+    }
 }
 
 /// Address of the server and settings for connecting to it.
@@ -216,7 +268,8 @@ pub(crate) struct CallArguments {
     pub(crate) out_field: Option<String>,
     /// Send the call as a JSON-RPC datagram to this UDP address instead of connecting to --server. Without a schema,
     /// the request must be JSON. The deadline defaults to 3s.
-    #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["server", "tls", "cacert", "cert"])]
+    #[arg(long, value_name = "HOST:PORT",
+        conflicts_with_all = ["server", "tls", "cacert", "cert", "server_name", "header", "connect_timeout"])]
     pub(crate) udp: Option<String>,
     /// Send a notification, to which the server does not reply.
     #[arg(long, requires = "udp", conflicts_with_all = ["retries", "out_field"])]
@@ -234,7 +287,7 @@ pub(crate) struct CallArguments {
 #[derive(Debug, Args)]
 pub(crate) struct McpArguments {
     /// Address of the server, like --server: HOST:PORT or unix:PATH.
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "server")]
     pub(crate) to: Option<String>,
     /// Send a metadata entry with each request. The syntax is that of `call`.
     #[arg(short = 'H', long = "metadata", value_name = "KEY=VALUE")]
@@ -248,7 +301,7 @@ pub(crate) struct GatewayArguments {
     pub(crate) listen: String,
     /// Address of the server to which calls are forwarded, in the syntax of --server. May be repeated to balance calls
     /// over several servers. The options under "Server" apply to these connections.
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "server")]
     pub(crate) to: Vec<String>,
     /// Forward calls to the server with gRPC. Equivalent to the scheme grpc:// in --to, or grpcs:// with TLS.
     #[arg(long)]
@@ -411,7 +464,7 @@ pub(crate) struct DecodeArguments {
     /// Frames as hexadecimal digits, or - to read them from standard input.
     pub(crate) hex: Vec<String>,
     /// Treat the frames in HEX as frames sent by the server.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["pcap", "proxy", "wireshark"])]
     pub(crate) from_server: bool,
     /// A capture in the classic pcap format.
     #[arg(long, value_name = "FILE", conflicts_with = "hex")]
@@ -579,11 +632,35 @@ impl ServerArguments {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory as _;
 
     #[test]
     fn argument_definitions_are_consistent() {
-        Arguments::command().debug_assert();
+        command().debug_assert();
+    }
+
+    /// Regression test: commands without a server or a schema accepted and listed these options.
+    #[test]
+    fn options_without_effect_are_hidden_and_rejected() {
+        let parsed = |line: &str| parse(line.split(' ').map(OsString::from)).map_err(|error| error.to_string());
+        for line in [
+            "frpc new shop --from . --tls",
+            "frpc --server a:1 new shop --from .",
+            "frpc compare a b -p c",
+            "frpc mcp --header old",
+            "frpc diff a b --server c:1",
+        ] {
+            assert!(parsed(line).expect_err(line).contains("has no effect on this command"), "{line}");
+        }
+        let help = parsed("frpc new --help").expect_err("help should be printed");
+        assert!(!help.contains("Server") && !help.contains("--proto") && help.contains("--json"), "{help}");
+        for line in [
+            "frpc mcp --to a:1 --server b:1",
+            "frpc gateway --to a:1 --server b:1",
+            "frpc decode --from-server --pcap a",
+        ] {
+            assert!(parsed(line).expect_err(line).contains("cannot be used with"), "{line}");
+        }
+        parsed("frpc --json diff a b --numbering go --tls").expect("options of servers and schemas should be accepted");
     }
 
     #[test]

@@ -34,8 +34,6 @@ mod trace;
 mod udp;
 
 use arguments::{Arguments, Command};
-use clap::error::ErrorKind;
-use clap::{CommandFactory as _, Parser as _};
 use failure::Failure;
 use show::Screen;
 use std::ffi::OsString;
@@ -46,7 +44,7 @@ use tokio::runtime::Handle;
 
 /// Runs the command with these arguments and returns its exit code. The first argument is the name of the program.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let arguments = match Arguments::try_parse_from(arguments).and_then(checked) {
+    let arguments = match arguments::parse(arguments) {
         Ok(arguments) => arguments,
         Err(error) => {
             // Ignore the error, because standard output may be closed.
@@ -61,18 +59,6 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             screen.failure(&failure);
             ExitCode::from(failure.exit_code())
         }
-    }
-}
-
-/// Fails if an option of datagrams is specified without --udp. Clap does not check `requires` for an option that
-/// conflicts with a specified one, as --udp does with --server.
-fn checked(arguments: Arguments) -> Result<Arguments, clap::Error> {
-    match &arguments.command {
-        Command::Call(call) if call.udp.is_none() && (call.notify || call.retries.is_some() || call.pad.is_some()) => {
-            let text = "--notify, --retries and --pad require --udp HOST:PORT";
-            Err(Arguments::command().error(ErrorKind::MissingRequiredArgument, text))
-        }
-        _ => Ok(arguments),
     }
 }
 
@@ -112,7 +98,7 @@ fn perform(arguments: Arguments, screen: &Screen) -> Result<(), Failure> {
         Command::New(arguments) => new::new(&arguments, screen),
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Arguments::command(), "frpc", &mut script);
+            clap_complete::generate(shell, &mut arguments::command(), "frpc", &mut script);
             screen.line(String::from_utf8_lossy(&script).trim_end())
         }
     }

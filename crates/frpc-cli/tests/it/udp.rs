@@ -75,7 +75,9 @@ fn impossible_datagram_is_refused_with_remedy() {
     assert!(failure(&["a.B/C", &long]).contains("exceeds a datagram of 65507: call over TCP"));
     assert!(failure(&["a.B/C", "name=Ada"]).contains("write JSON, or specify the schema by --proto FILE"));
     assert!(failure(&["a.B/C", "--notify", "--retries", "1"]).contains("cannot be used with"));
-    assert!(failure(&["a.B/C", "--server", "127.0.0.1:2"]).contains("cannot be used with"));
+    for option in [["--server", "127.0.0.1:2"], ["--server-name", "a"], ["--connect-timeout", "1s"]] {
+        assert!(failure(&[&["a.B/C"], &option[..]].concat()).contains("cannot be used with"), "{option:?}");
+    }
     assert!(stderr(&call("nowhere", &["a.B/C"])).contains("--udp nowhere"));
 }
 
