@@ -504,21 +504,21 @@ pub(crate) struct TraceArguments {
 #[derive(Debug, Args)]
 pub(crate) struct TopArguments {
     /// Refresh interval, from 100ms to 1m.
-    #[arg(short, long, value_name = "TIME", value_parser = duration, default_value = "1s")]
+    #[arg(short, long, value_name = "TIME", value_parser = interval, default_value = "1s")]
     pub(crate) interval: Duration,
     /// Print the view once, as text, after taking two samples. This is the default if standard output is not a
     /// terminal. With --json, print one sample.
     #[arg(long)]
     pub(crate) once: bool,
     /// Show statistics of calls by method instead of connections. The key m switches between both.
-    #[arg(short, long)]
+    #[arg(short, long, conflicts_with = "json")]
     pub(crate) methods: bool,
     /// Sort by this column. A column of the methods table also selects that table, like --methods.
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, conflicts_with = "json")]
     pub(crate) sort: Option<Column>,
     /// Show only connections whose peer address contains this text. In the methods table, show only methods whose name
     /// contains it.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", conflicts_with = "json")]
     pub(crate) filter: Option<String>,
 }
 
@@ -593,6 +593,12 @@ fn ramp(text: &str) -> Result<Ramp, String> {
         return Err("invalid ramp: write FROM:TO:TIME, such as 100:1000:10s".to_owned());
     };
     Ok(Ramp { from: rate(from)?, to: rate(to)?, length: duration(length)? })
+}
+
+/// Parses an interval that servers accept for reports.
+fn interval(text: &str) -> Result<Duration, String> {
+    let range = Duration::from_millis(100)..=Duration::from_secs(60);
+    duration(text).and_then(|time| range.contains(&time).then_some(time).ok_or("use 100ms to 1m".to_owned()))
 }
 
 /// Maximum duration. The time at which it ends can always be computed.

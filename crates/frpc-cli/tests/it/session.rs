@@ -544,8 +544,11 @@ fn top_writes_text_or_json_to_pipe() {
     let refused = run(&address, &["top"]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("has no introspection"), "{refused:?}");
-    let too_often = run(&introspection, &["top", "--interval", "1ms"]);
-    assert_eq!(too_often.status.code(), Some(67), "{too_often:?}");
+    // Regression: an interval of 0 stood for the default, and JSON was neither sorted nor filtered.
+    for wrong in [["--interval", "0s"], ["--interval", "1ms"], ["--filter", "Greet"], ["--sort", "p99"]] {
+        let refused = run(&introspection, &[&["top", "--json"], &wrong[..]].concat());
+        assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    }
 }
 
 #[test]
