@@ -326,19 +326,19 @@ pub(crate) struct GatewayArguments {
     #[arg(long, value_name = "ADDRESS", value_parser = network)]
     pub(crate) trusted_proxy: Vec<Network>,
     /// Send the caller's verified name to the server in this header field.
-    #[arg(long, value_name = "NAME", requires = "rules")]
+    #[arg(long, value_name = "NAME", value_parser = text_field, requires = "rules")]
     pub(crate) subject_field: Option<String>,
     /// Set a header field in every request. May be repeated.
     #[arg(long, value_name = "NAME=VALUE", value_parser = field)]
     pub(crate) set_field: Vec<(String, String)>,
     /// Remove a header field from every request. May be repeated.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = any_field)]
     pub(crate) remove_field: Vec<String>,
     /// Set a header field in every successful reply. May be repeated.
     #[arg(long, value_name = "NAME=VALUE", value_parser = field)]
     pub(crate) set_reply_field: Vec<(String, String)>,
     /// Remove a header field from every reply. May be repeated.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = any_field)]
     pub(crate) remove_reply_field: Vec<String>,
     /// Serve Prometheus metrics at /metrics. They are visible to every client of the port.
     #[arg(long)]
@@ -556,11 +556,42 @@ fn network(text: &str) -> Result<Network, String> {
     Ok((address, bits.ok_or_else(|| format!("invalid prefix length: use 0 to {max} bits for this address"))?))
 }
 
-/// Parses the name and value of a header field.
+/// Header fields whose values the gateway and its protocols set themselves.
+const OF_PROTOCOLS: [&str; 11] = [
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "host",
+    "http2-settings",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Parses the name and value of a header field that the gateway may set.
 fn field(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("invalid header field: write NAME=VALUE")?;
-    frpc::Metadata::new().insert(name.to_ascii_lowercase(), value).map_err(|error| error.to_string())?;
-    Ok((name.to_owned(), value.to_owned()))
+    let name = name.to_ascii_lowercase();
+    frpc::Metadata::new().insert(&name, value).map_err(|error| error.to_string())?;
+    if OF_PROTOCOLS.contains(&&*name) || ["connect-", "grpc-", "proxy-"].iter().any(|prefix| name.starts_with(prefix)) {
+        return Err("the protocols of the gateway set this field".to_owned());
+    }
+    Ok((name, value.to_owned()))
+}
+
+/// Parses the name of a header field that the gateway may set to a text.
+fn text_field(name: &str) -> Result<String, String> {
+    field(&format!("{name}=")).map(|(name, _)| name)
+}
+
+/// Parses the name of any header field.
+fn any_field(name: &str) -> Result<String, String> {
+    let (mut metadata, name) = (frpc::Metadata::new(), name.to_ascii_lowercase());
+    let added = metadata.insert(&name, "").or_else(|_| metadata.insert_bin(&name, ""));
+    added.map(|()| name).map_err(|error| error.to_string())
 }
 
 /// Parses a host name as it occurs in the field `host` of a request.
@@ -692,6 +723,17 @@ mod tests {
         for text in ["100", "100:1000", "0:1:1s", "1:x:1s", "1:2:3", "1e9:1:1s", "nan:1:1s"] {
             assert!(ramp(text).is_err(), "{text}");
         }
+    }
+
+    /// Regression test: a field that a protocol sets was accepted and not sent, and calls failed because of others.
+    #[test]
+    fn field_must_be_free_for_gateway() {
+        assert_eq!(field("X-Gateway=a=b"), Ok(("x-gateway".to_owned(), "a=b".to_owned())));
+        for text in ["content-type=x", "Host=x", "grpc-timeout=1S", "a b=x", "x-bin=x", "x"] {
+            assert!(field(text).is_err(), "{text}");
+        }
+        assert!(text_field("x-subject").is_ok() && text_field("te").is_err() && text_field("x-bin").is_err());
+        assert!(any_field("Cookie").is_ok() && any_field("x-bin").is_ok() && any_field("a b").is_err());
     }
 
     /// Regression test: an origin without a scheme was accepted, but no page has it.
