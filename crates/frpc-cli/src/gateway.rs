@@ -99,6 +99,9 @@ fn forwarded_server(arguments: &GatewayArguments, server: &ServerArguments) -> R
     let Some(address) = to.or_else(|| server.server.clone()).or_else(environment) else {
         return Err(Failure::new("no server to forward to: name it by --to ADDRESS"));
     };
+    if arguments.from_grpc && ["ws://", "wss://"].iter().any(|scheme| address.starts_with(scheme)) {
+        return Err(Failure::new(format!("{address}: a gRPC server is not called over WebSocket; use grpc://")));
+    }
     let server = ServerArguments { server: Some(address), ..server.clone() };
     Ok(if arguments.from_grpc { of_grpc(server) } else { server })
 }
@@ -276,6 +279,17 @@ async fn mirror_health(forward: Forward, health: Health, services: Vec<String>) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arguments::{self, Arguments, Command};
+
+    /// Regression test: the option was ignored, and calls were forwarded without gRPC.
+    #[test]
+    fn grpc_server_is_not_called_over_web_socket() {
+        let line = ["frpc", "gateway", "--from-grpc", "--to", "ws://a:1/"].map(Into::into);
+        let Arguments { command, server, .. } = arguments::parse(line).expect("options should be accepted");
+        let Command::Gateway(arguments) = command else { panic!("command should be `gateway`") };
+        let refused = forwarded_server(&arguments, &server).expect_err("WebSocket should be rejected");
+        assert!(refused.to_string().contains("use grpc://"), "{refused}");
+    }
 
     #[test]
     fn grpc_scheme_is_added_once() {
