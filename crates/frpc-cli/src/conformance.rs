@@ -18,7 +18,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::Command;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -71,10 +71,9 @@ pub(crate) async fn conformance(
     server: &ServerArguments,
     screen: &Screen,
 ) -> Result<(), Failure> {
-    let (address, receiver) = match &arguments.client {
-        Some(command) => (command.clone(), "client"),
-        None => (Target::new(server)?.address, "server"),
-    };
+    let command = arguments.client.as_deref().unwrap_or_default();
+    let target = arguments.client.is_none().then(|| Target::new(server)).transpose()?;
+    let (peer, receiver) = target.as_ref().map_or((command, "client"), |target| (target.address.as_str(), "server"));
     let is_for = |case: &Case| case.receiver == receiver || case.receiver == "both";
     let known: BTreeSet<_> = cases().filter(is_for).map(|case| case.rule).collect();
     if let Some(unknown) = arguments.rule.iter().find(|rule| !known.contains(rule.as_str())) {
@@ -88,11 +87,11 @@ pub(crate) async fn conformance(
     for (name, is_base) in [("base", true), ("extensions", false)] {
         let mut outcomes = Vec::new();
         for case in cases().filter(|case| matches!(case.sender, "base" | "first") == is_base && is_chosen(case)) {
-            let found = match &arguments.client {
-                Some(command) => client_reaction(command, &case).await,
-                None => reaction(&address, &case).await,
+            let found = match &target {
+                Some(target) => reaction(target, &case).await,
+                None => client_reaction(command, &case).await,
             };
-            let found = found.map_err(|error| Failure::new(format!("{address}: {error}")))?;
+            let found = found.map_err(|error| Failure::new(format!("{peer}: {error}")))?;
             let wrong = (found != case.reaction).then_some(found);
             if let Some(wrong) = &wrong {
                 screen.line(&format!("{}: {wrong} instead of {}: {}", case.rule, case.reaction, case.packets))?;
@@ -199,8 +198,8 @@ fn packet(operation: u16, id: u16, body: &[u8]) -> Vec<u8> {
 
 /// Returns the server's reaction to a case. Sends the packets of the case and then, unless the case is a hand-off
 /// request, a probe request. A reply to the probe shows that the server has processed the packets of the case.
-async fn reaction(address: &str, case: &Case) -> std::io::Result<String> {
-    let mut socket = TcpStream::connect(address).await?;
+async fn reaction(target: &Target, case: &Case) -> std::io::Result<String> {
+    let mut socket = target.dial().await?;
     let mut sent = match case.sender {
         "native" => packet(EXTENSION, 0, HELLO),
         "base" => packet(0, 0, &[]),
@@ -213,6 +212,7 @@ async fn reaction(address: &str, case: &Case) -> std::io::Result<String> {
     }
     // Ignore the error: the server may close before it has read all packets, but its reaction can still be read.
     let _ = socket.write_all(&sent).await;
+    let _ = socket.flush().await;
     // Accept any code, because compat peers receive no codes.
     let is_any_code = case.sender == "base" && case.expects_code();
     let mut found = "ignored".to_owned();
@@ -327,7 +327,7 @@ fn client_outcome(ended: ExitStatus, case: &Case) -> String {
     }
 }
 
-async fn receive(socket: &mut TcpStream) -> std::io::Result<(u16, u16, Vec<u8>)> {
+async fn receive(socket: &mut (impl AsyncRead + Unpin)) -> std::io::Result<(u16, u16, Vec<u8>)> {
     let mut header = [0; 10];
     socket.read_exact(&mut header).await?;
     let [_, _, id @ .., o0, o1, l0, l1, l2, l3] = header;

@@ -167,6 +167,22 @@ fn mutual_tls_covers_tcp_and_web_socket() {
     assert!(!run(&address, &["list", "--connect-timeout", "5s"]).status.success());
 }
 
+/// Regression test: cases were sent without TLS, and only to TCP addresses.
+#[cfg(unix)]
+#[test]
+fn conformance_uses_transport_of_address() {
+    let (certified, folder) = (Certified::new(), tempfile::tempdir().expect("temporary folder should be created"));
+    let (ca, cert, key) = (certified.shown("ca"), certified.shown("cert"), certified.shown("key"));
+    let secure = serve("127.0.0.1:0".to_owned(), Some(certified.server()));
+    let path = serve(format!("unix:{}", folder.path().join("greeter").display()), None);
+    let trusted = ["--cacert", &ca, "--cert", &cert, "--key", &key];
+    for (address, options) in [(secure, &trusted[..]), (path, &[])] {
+        let rules = ["conformance", "--rule", "magic", "--rule", "keepalive-id"];
+        let shown = stdout(&run(&address, &[&rules[..], options].concat()));
+        assert!(shown.starts_with("base: 5 cases, 0 failed\n"), "{shown}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn tools_are_called_from_standard_input() {
