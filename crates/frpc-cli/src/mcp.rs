@@ -86,7 +86,9 @@ struct Envelope {
 /// Returns the id of a message if it is a request, or a reply if `is_request` is false. Returns `None` for all other
 /// messages, and for an id that is neither a string nor a number.
 fn id(line: &[u8], is_request: bool) -> Option<Value> {
-    let envelope: Envelope = serde_json::from_slice(line).ok()?;
+    // `Envelope` could also be read from an array.
+    let object = line.trim_ascii_start().starts_with(b"{").then_some(line)?;
+    let envelope: Envelope = serde_json::from_slice(object).ok()?;
     let id = envelope.id.filter(|id| id.is_string() || id.is_number());
     id.filter(|_| envelope.method.is_some() == is_request)
 }
@@ -351,12 +353,13 @@ mod tests {
         assert_eq!(peer.next().await, "{\"id\":1,\"result\":{}}\n");
     }
 
-    /// Regression test: the bridge waited forever for the reply to a request with an object as its id.
+    /// Regression test: the bridge waited forever for the reply to a request with an object as its id, and to an array.
     #[tokio::test]
     async fn request_with_invalid_id_is_not_awaited() {
         let mut peer = bridge("", false);
-        peer.send("{\"id\":{},\"method\":\"ping\"}\n").await;
+        peer.send("{\"id\":{},\"method\":\"ping\"}\n[1,\"ping\"]\n").await;
         let mut server = peer.dialled.recv().await.expect("bridge should connect to the server");
+        line(&mut server).await;
         line(&mut server).await;
         peer.agent.get_mut().shutdown().await.expect("agent should be able to close its input");
         assert_eq!(peer.next().await, "");
