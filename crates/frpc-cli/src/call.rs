@@ -284,12 +284,12 @@ pub(crate) fn metadata(entries: &[String]) -> Result<Metadata, Failure> {
         let put = if key.ends_with("-bin") {
             let wrong = |_| Failure::new(format!("the value of {key} is not base64; or name a file: {key}=@FILE"));
             let bytes = content.map_or_else(|| BASE64_STANDARD.decode(value).map_err(wrong), Ok)?;
-            metadata.insert_bin(&key, bytes)
+            metadata.append_bin(&key, bytes)
         } else {
             let text = content.map_or_else(|| Ok(value.to_owned()), String::from_utf8);
             let text = text.map_err(|_| Failure::new(format!("the value of {key} is not text")))?;
             let text = text.strip_suffix('\n').unwrap_or(&text);
-            metadata.insert(&key, text.strip_suffix('\r').unwrap_or(text))
+            metadata.append(&key, text.strip_suffix('\r').unwrap_or(text))
         };
         put.map_err(|error| Failure::new(format!("metadata {key}: {error}")))?;
         if file.is_some() {
@@ -335,6 +335,15 @@ mod tests {
             let field = of.get_field_by_name(field).expect("type should have the field");
             assert_eq!(field_value(&message, &field).expect("field should have JSON"), expected, "{name}");
         }
+    }
+
+    /// Regression test: only the last value of a key was sent.
+    #[test]
+    fn metadata_may_repeat_key() {
+        let entries = ["role=reader", "Role=writer", "a-bin=AQ==", "a-bin=Ag=="].map(str::to_owned);
+        let metadata = metadata(&entries).expect("metadata arguments should be valid");
+        assert_eq!(metadata.get_all("role").collect::<Vec<_>>(), ["reader", "writer"]);
+        assert_eq!(metadata.get_all_bin("a-bin").collect::<Vec<_>>(), [[1], [2]]);
     }
 
     #[test]
