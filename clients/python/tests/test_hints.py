@@ -485,3 +485,15 @@ def test_coroutine_that_returns_a_stream_is_refused() -> None:
     server(walk)
     with pytest.raises(TypeError, match="function walk: .* has to be a generator"):
         server.proto()
+
+
+def test_coroutine_that_may_block_is_refused() -> None:
+    """Regression test: the option was ignored, and the function blocked the event loop."""
+
+    async def wait() -> None:
+        raise NotImplementedError
+
+    server = Server()
+    server(blocking=True)(wait)
+    with pytest.raises(TypeError, match="function wait: .* leave out blocking=True"):
+        server.proto()

@@ -252,6 +252,8 @@ class Builder:
         kind, returned = self._kind(function, returned, blocking, batch, what)
         if batch and context is not None:
             raise TypeError(f"{what}: a batch of many calls has no context")
+        if blocking and kind in ("loop", "async generator"):
+            raise TypeError(f"{what}: a coroutine function runs in the event loop and must not block: leave out blocking=True")
         if in_process:
             if kind not in ("here", "pool") or streams or context is not None:
                 raise TypeError(f"{what}: in a process runs a plain function without streams and without the context")
