@@ -18,6 +18,7 @@ use frpc::{Request, Response, Status, Streaming};
 use frpc_reflection::ServerSchema;
 use parking_lot::Mutex;
 use pyo3::exceptions::{PyRuntimeError, PyStopAsyncIteration, PyValueError};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::sync::Arc;
@@ -438,6 +439,18 @@ impl Messages {
         }
         drop(place);
         reply
+    }
+
+    /// The iterable of the requests may refer to this object, for example if it is a generator of the object that reads
+    /// the replies.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.source.as_ref().map_or(Ok(()), |source| source.traverse(&visit))
+    }
+
+    fn __clear__(&self) {
+        if let Some(source) = &self.source {
+            source.clear();
+        }
     }
 
     /// Cancels the call and ends an iteration on another thread.

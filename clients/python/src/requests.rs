@@ -12,6 +12,7 @@ use crate::status::raised;
 use frpc::{RequestSender, RequestStream, Status};
 use futures_core::Stream;
 use parking_lot::Mutex;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
 use std::pin::Pin;
@@ -29,7 +30,8 @@ pub(crate) struct IterableMessages(Arc<Shared>);
 /// A Python iterable of requests, which is read by the thread that waits for the call. The iterable may itself make
 /// calls.
 pub(crate) struct IterableSource {
-    values: Py<PyIterator>,
+    /// The iterator of the iterable. `None` after Python's garbage collector has cleared it.
+    values: Mutex<Option<Py<PyIterator>>>,
     plans: Arc<Plans>,
     index: usize,
     shared: Arc<Shared>,
@@ -73,7 +75,7 @@ impl IterableSource {
         index: usize,
     ) -> PyResult<(IterableMessages, Self)> {
         let shared = Arc::<Shared>::default();
-        let values = values.try_iter()?.unbind();
+        let values = Mutex::new(Some(values.try_iter()?.unbind()));
         Ok((IterableMessages(shared.clone()), Self { values, plans: plans.clone(), index, shared }))
     }
 
@@ -112,13 +114,27 @@ impl IterableSource {
         outcome
     }
 
+    /// Shows the iterable to Python's garbage collector.
+    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // Do not block on the lock: the garbage collector may run on the thread that holds it.
+        self.values.try_lock().map_or(Ok(()), |values| visit.call(&*values))
+    }
+
+    /// Drops the iterable.
+    pub(crate) fn clear(&self) {
+        let values = self.values.lock().take();
+        // Drop it without the lock, because its destructor may run Python code.
+        drop(values);
+    }
+
     /// Reads the next message from the iterable if the call has requested it.
     fn supply(&self, py: Python<'_>) -> PyResult<()> {
         // Return if no waker is stored: the call has not requested a message, because the previous one is still in
         // the slot.
         let Some(waker) = self.shared.slot.lock().waker.take() else { return Ok(()) };
-        // Read the iterable without the lock, because it may run arbitrary Python code.
-        let next = self.values.bind(py).clone().next();
+        // Read the iterable without the locks, because it may run arbitrary Python code.
+        let values = self.values.lock().as_ref().map(|values| values.clone_ref(py));
+        let next = values.and_then(|values| values.into_bound(py).next());
         let next = next.map(|value| encode::payload(&self.plans, self.index, &value?)).transpose()?;
         self.shared.slot.lock().next = Some(next);
         waker.wake();

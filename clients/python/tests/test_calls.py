@@ -7,6 +7,8 @@ import contextvars
 import copy
 import dataclasses
 import enum
+import gc
+import itertools
 import os
 import pickle
 import shutil
@@ -17,6 +19,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from concurrent import futures
 from pathlib import Path
 from typing import Any, Callable, Iterator, Optional
@@ -427,6 +430,34 @@ def test_closing_a_stream_ends_an_iteration_in_another_thread(server: Server, co
     stream.close()
     assert ended.wait(LIMIT / 2)
     leave.set()
+
+
+def test_stream_that_its_own_requests_refer_to_is_collected(server: Server, connect: Connect) -> None:
+    """Regression test: an object that held a stream, and was held by its requests, kept the call open forever."""
+    has_ended = threading.Event()
+
+    @server
+    def double(numbers: Iterator[int]) -> Iterator[int]:
+        try:
+            for number in numbers:
+                yield 2 * number
+        finally:
+            has_ended.set()
+
+    class Session:
+        def __init__(self, client: Client) -> None:
+            self.replies = client.double(self.requests())
+
+        def requests(self) -> Iterator[int]:
+            yield from itertools.count(1)
+
+    session = Session(connect())
+    assert next(session.replies) == 2
+    left = weakref.ref(session)
+    del session
+    gc.collect()
+    assert left() is None
+    assert has_ended.wait(LIMIT)
 
 
 def test_an_exception_in_a_generator_ends_the_stream_with_its_status(server: Server, connect: Connect) -> None:
