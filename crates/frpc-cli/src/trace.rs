@@ -41,27 +41,45 @@ pub(crate) async fn trace(
     let (filter, screen, shown, enough) =
         (Arc::new(arguments), *screen, Arc::new(AtomicU64::new(0)), Arc::new(Notify::new()));
     let watch = |number| {
-        let mut trace = Trace::new(WatchedConnection::new(schema.clone(), None), filter.frames);
+        let trace = Trace::new(WatchedConnection::new(schema.clone(), None), filter.frames);
         let (filter, shown, enough) = (filter.clone(), shown.clone(), enough.clone());
-        move |side, bytes: &[u8]| {
-            for call in trace.feed(side, bytes, Instant::now()) {
-                if !call.passes(number, &filter) {
-                    continue;
-                }
-                let before = shown.fetch_add(1, Ordering::Relaxed);
-                if wanted.is_none_or(|wanted| before < wanted) {
-                    // Ignore the error, because bytes must be forwarded even if standard output is closed.
-                    drop(call.show(number, &screen));
-                }
-                if wanted.is_some_and(|wanted| before + 1 >= wanted) {
-                    enough.notify_one();
-                }
+        let show = move |call: Call| {
+            if !call.passes(number, &filter) {
+                return;
             }
-        }
+            let before = shown.fetch_add(1, Ordering::Relaxed);
+            if wanted.is_none_or(|wanted| before < wanted) {
+                // Ignore the error, because bytes must be forwarded even if standard output is closed.
+                drop(call.show(number, &screen));
+            }
+            if wanted.is_some_and(|wanted| before + 1 >= wanted) {
+                enough.notify_one();
+            }
+        };
+        let mut observer = Observer { trace, show };
+        move |side, bytes: &[u8]| observer.feed(side, bytes)
     };
     tokio::select! {
         ended = proxy(&listen, target, watch) => ended,
         () = enough.notified() => Ok(()),
+    }
+}
+
+/// Shows the calls of a connection. It is dropped when the connection has ended.
+struct Observer<S: FnMut(Call)> {
+    trace: Trace,
+    show: S,
+}
+
+impl<S: FnMut(Call)> Observer<S> {
+    fn feed(&mut self, side: Role, bytes: &[u8]) {
+        self.trace.feed(side, bytes, Instant::now()).into_iter().for_each(&mut self.show);
+    }
+}
+
+impl<S: FnMut(Call)> Drop for Observer<S> {
+    fn drop(&mut self) {
+        self.trace.interrupt(Instant::now()).into_iter().for_each(&mut self.show);
     }
 }
 
@@ -127,6 +145,18 @@ impl Trace {
         let mut call = self.calls.remove(&key)?;
         call.took = now.saturating_duration_since(call.started);
         Some(call)
+    }
+
+    /// Returns the calls that are in progress when the connection ends, in the order in which they started.
+    fn interrupt(&mut self, now: Instant) -> Vec<Call> {
+        let mut calls: Vec<Call> = self.calls.drain().map(|(_, call)| call).collect();
+        calls.sort_by_key(|call| call.started);
+        for call in &mut calls {
+            let code = if call.is_cancelled { Code::Cancelled } else { Code::Unavailable };
+            call.status = call.status.or(Some(code));
+            call.took = now.saturating_duration_since(call.started);
+        }
+        calls
     }
 }
 
@@ -216,6 +246,22 @@ mod tests {
         trace.feed(Role::Client, &[frame(7, 3, b"\0\x0a\x07\x02\x08"), frame(7, 3, b"\0\0")].concat(), now);
         let ended = trace.feed(Role::Server, &frame(7, 3, b"\x02\x0a\x07\x02\x08\0"), now);
         assert_eq!(ended.iter().map(|call| (call.code(), call.sent)).collect::<Vec<_>>(), [(Code::Ok, [(1, 2); 2])]);
+    }
+
+    /// Regression test: calls in progress at the end of the connection, such as one that crashed the server, were missing.
+    #[test]
+    fn call_ends_with_its_connection() {
+        let mut ended = Vec::new();
+        let mut observer =
+            Observer { trace: trace(), show: |call: Call| ended.push((call.method.clone(), call.code())) };
+        for (id, operation) in [(7, 10), (8, 11), (9, 12)] {
+            observer.feed(Role::Client, &frame(id, operation, b"\x08\x00"));
+        }
+        observer.feed(Role::Client, &frame(8, 6, b"\x0b"));
+        observer.feed(Role::Server, &frame(9, 12, b"\x08\x00"));
+        drop(observer);
+        let codes = ["12", "10", "11"].into_iter().zip([Code::Ok, Code::Unavailable, Code::Cancelled]);
+        assert!(ended.into_iter().eq(codes.map(|(operation, code)| (format!("operation {operation}"), code))));
     }
 
     #[test]
