@@ -17,6 +17,7 @@ use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::time::timeout;
 
 /// Number of requests of a stream that are read before earlier ones have been sent.
 const REQUESTS_AHEAD: usize = 16;
@@ -37,7 +38,8 @@ pub(crate) async fn call(
     let target = Target::new(server)?;
     let started = Instant::now();
     let channel = target.connect(target.builder(), watcher(schema, screen)).await?;
-    report_connection(&channel, &target, &metadata, started, screen).await;
+    let limit = arguments.deadline.unwrap_or(target.connect_timeout());
+    report_connection(&channel, &target, &metadata, started, limit, screen).await;
     screen.metadata(">", &metadata);
     screen.remark(1, || format!("calling {} (operation {})", callable.name(), callable.operation));
 
@@ -94,12 +96,20 @@ fn watcher(schema: &Arc<Schema>, screen: &Screen) -> Option<FramePrinter> {
 
 /// Prints details of the connection in verbose mode. Prints a warning if metadata cannot be sent, because the server
 /// does not support it.
-async fn report_connection(channel: &Channel, target: &Target, metadata: &Metadata, started: Instant, screen: &Screen) {
+async fn report_connection(
+    channel: &Channel,
+    target: &Target,
+    metadata: &Metadata,
+    started: Instant,
+    limit: Duration,
+    screen: &Screen,
+) {
     if screen.verbose == 0 && metadata.is_empty() {
         return;
     }
     let Some(connection) = channel.connection() else { return };
-    let Ok(peer) = connection.peer_known().await else { return };
+    // A server that accepts the connection and is silent must not delay the end of the call.
+    let Ok(Ok(peer)) = timeout(limit, connection.peer_known()).await else { return };
     let took = started.elapsed();
     screen.remark(1, || {
         let kind = if peer.hello().is_some() { "a native peer" } else { "a compat peer" };
@@ -310,7 +320,22 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arguments::OutputArguments;
     use frpc_dynamic::DescriptorPool;
+    use tokio::io::duplex;
+    use tokio::time;
+
+    /// Regression test: with -v or -H, a call waited for a silent server beyond its deadline.
+    #[tokio::test(start_paused = true)]
+    async fn report_does_not_await_silent_server() {
+        let (io, _silent) = duplex(1024);
+        let channel = Channel::connect_io(io).await.expect("in-memory connection should be accepted");
+        let target = Target::new(&ServerArguments::of("localhost:1")).expect("address should be valid");
+        let screen = Screen::new(&OutputArguments { json: false, raw: false, verbose: 1 });
+        let (started, limit) = (time::Instant::now(), Duration::from_millis(100));
+        report_connection(&channel, &target, &Metadata::new(), Instant::now(), limit, &screen).await;
+        assert!(started.elapsed() < 2 * limit);
+    }
 
     /// Regression test: the fields of well-known types were shown as 0, because their JSON has no members.
     #[test]
