@@ -26,7 +26,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyIterator, PyTuple};
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
@@ -371,7 +371,12 @@ pub(crate) struct Generated {
     /// Python method that returns the generator's next message.
     step: Py<PyAny>,
     variables: Variables,
+    /// Whether the generator took long for the last message.
+    is_slow: bool,
 }
+
+/// Time that a generator may take for a message before the earlier messages are sent.
+const SLOW: Duration = Duration::from_millis(1);
 
 impl Generated {
     /// Calls a generator function, which returns its generator.
@@ -387,7 +392,7 @@ impl Generated {
             let (iterator, step) = iterator.map_err(|error| function.raised(py, &error))?;
             Ok((iterator, step, variables))
         })?;
-        Ok(Self { function, spoken, iterator, step, variables })
+        Ok(Self { function, spoken, iterator, step, variables, is_slow: false })
     }
 
     /// Produces the next message of the generator on the current thread. Returns `None` when the generator has ended.
@@ -423,9 +428,17 @@ impl futures_core::Stream for Generated {
 
     fn poll_next(
         mut self: std::pin::Pin<&mut Self>,
-        _: &mut std::task::Context<'_>,
+        context: &mut std::task::Context<'_>,
     ) -> std::task::Poll<Option<Self::Item>> {
-        std::task::Poll::Ready(self.next())
+        if std::mem::take(&mut self.is_slow) {
+            // Let the connection send the last message before the generator runs again.
+            context.waker().wake_by_ref();
+            return std::task::Poll::Pending;
+        }
+        let started = Instant::now();
+        let next = self.next();
+        self.is_slow = started.elapsed() > SLOW;
+        std::task::Poll::Ready(next)
     }
 }
 

@@ -432,6 +432,23 @@ def test_closing_a_stream_ends_an_iteration_in_another_thread(server: Server, co
     leave.set()
 
 
+def test_slow_generator_sends_each_message_at_once(server: Server, connect: Connect) -> None:
+    """Regression test: the first message was sent after the generator had made 128."""
+    received = threading.Event()
+
+    @server
+    def count() -> Iterator[int]:
+        for _ in range(128):
+            yield sum(range(200_000))
+            if received.is_set():
+                return
+
+    stream = connect().count()
+    next(stream)
+    received.set()
+    assert len(list(stream)) < 127
+
+
 def test_stream_that_its_own_requests_refer_to_is_collected(server: Server, connect: Connect) -> None:
     """Regression test: an object that held a stream, and was held by its requests, kept the call open forever."""
     has_ended = threading.Event()
