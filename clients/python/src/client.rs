@@ -99,6 +99,14 @@ impl Channel {
         Ok(())
     }
 
+    /// The functions that the client serves may refer to this object, for example methods of the object that holds it.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match &self.parts {
+            Some(Parts::Serving(serving)) => serving.traverse(&visit),
+            _ => Ok(()),
+        }
+    }
+
     /// Fetches the schema of the server by its reflection service.
     fn reflect(&self, py: Python<'_>) -> PyResult<Schema> {
         let (channel, drive) = self.blocking()?;

@@ -76,6 +76,12 @@ pub(crate) struct Functions {
     served: Vec<Served>,
 }
 
+impl Functions {
+    pub(crate) fn functions(&self) -> impl Iterator<Item = &Arc<Function>> {
+        self.served.iter().map(|served| &served.function)
+    }
+}
+
 /// Documentation of a service's methods. Leaked once per schema, because methods require static references.
 struct Documents {
     layout: &'static Layout,

@@ -3,9 +3,11 @@
 
 use crate::client::Offered;
 use crate::drive::RuntimeGuard;
+use crate::handler::Function;
 use crate::lanes::{Lane, Settings, Site};
-use crate::server::services;
+use crate::server::{Functions, services};
 use frpc_reflection::Reflection;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use std::sync::Arc;
 use tokio::runtime::{Builder, Handle};
@@ -19,6 +21,8 @@ pub(crate) struct Serving {
     runtime: RuntimeGuard,
     /// Task that keeps the channel connected even without calls.
     staying: AbortHandle,
+    /// The functions that are served.
+    functions: Vec<Arc<Function>>,
     timeout: Option<f64>,
 }
 
@@ -35,6 +39,7 @@ impl Serving {
         let runtime = RuntimeGuard::new(runtime);
         let pool = Arc::new(Semaphore::new(threads.clamp(1, Semaphore::MAX_PERMITS)));
         let services = services(py, functions, report.bind(py), shows_errors, &pool, event_loop.as_ref())?;
+        let functions = services.iter().flat_map(Functions::functions).cloned().collect();
         // Enter the runtime, because the channel is bound to the one that is current when it is built.
         let context = runtime.enter();
         let channel = settings.channel_with(|builder| {
@@ -43,7 +48,7 @@ impl Serving {
         drop(context);
         let stays = channel.clone();
         let staying = runtime.spawn(async move { stays.stay_connected().await }).abort_handle();
-        Ok(Self { channel, runtime, staying, timeout: settings.timeout })
+        Ok(Self { channel, runtime, staying, functions, timeout: settings.timeout })
     }
 
     pub(crate) fn channel(&self) -> &frpc::Channel {
@@ -57,6 +62,15 @@ impl Serving {
     pub(crate) fn lane(&self) -> Lane {
         let site = Site::Thread(self.handle().clone());
         Lane { channel: self.channel.clone(), site, timeout: self.timeout }
+    }
+
+    /// Shows the functions to Python's garbage collector. They end with this client, although its connection also
+    /// refers to them.
+    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.functions.iter().try_for_each(|function| {
+            visit.call(&function.call)?;
+            visit.call(&function.report)
+        })
     }
 
     /// Closes the connection, so that calls in flight fail.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
+import weakref
 from typing import Iterator
 
 import pytest
@@ -152,3 +154,26 @@ def test_a_server_calls_a_client_at_any_time_and_after_it_has_come_back(server: 
         server.start(address)
         client.register()
         assert callers[1].client.who("Ho") == "Ho, I am Ada"
+
+
+def test_client_that_serves_methods_of_its_owner_is_collected(asking: Server) -> None:
+    """Regression test: the owner, and the connection of its client, were kept forever."""
+
+    class Agent:
+        def __init__(self) -> None:
+            functions = Server("test.Agent")
+            functions(self.who)
+            self.client = Client(asking.address, serves=functions, timeout=LIMIT)
+
+        def who(self, greeting: str) -> str:
+            return f"{greeting}, I am an agent"
+
+    asking.start("127.0.0.1:0")
+    owner = Agent()
+    assert owner.client.ask("Hi") == "Hi, I am an agent"
+    gc.collect()
+    assert owner.client.ask("Ho") == "Ho, I am an agent"
+    left = weakref.ref(owner)
+    del owner
+    gc.collect()
+    assert left() is None
