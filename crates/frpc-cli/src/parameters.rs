@@ -162,7 +162,8 @@ fn single(kind: &Kind, argument: &ParameterValue) -> Result<Value, String> {
     fn number<T: std::str::FromStr>(text: &str, kind: &Kind) -> Result<T, String> {
         text.parse().map_err(|_| format!("{text:?} is not a valid {kind:?}"))
     }
-    Ok(match kind {
+    let has_digits = text.bytes().any(|byte| byte.is_ascii_digit());
+    let value = match kind {
         Kind::Bool => Value::Bool(match text {
             "true" | "1" | "yes" => true,
             "false" | "0" | "no" => false,
@@ -190,7 +191,13 @@ fn single(kind: &Kind, argument: &ParameterValue) -> Result<Value, String> {
             let read = read.or_else(|error| from_json(descriptor, quoted.as_bytes()).map_err(|_| error));
             Value::Message(read.map_err(|error| format!("not a valid `{}`: {error}", descriptor.full_name()))?)
         }
-    })
+    };
+    // A number that is too large becomes infinite.
+    match value {
+        Value::F32(number) if has_digits && number.is_infinite() => Err(format!("{text} is out of range of {kind:?}")),
+        Value::F64(number) if has_digits && number.is_infinite() => Err(format!("{text} is out of range of {kind:?}")),
+        value => Ok(value),
+    }
 }
 
 /// Converts nested lists or a NumPy file to a tensor. Returns `None` if the message type is not `frpc.Tensor`, or if
@@ -233,7 +240,7 @@ mod tests {
         message Item { string name = 1; int32 count = 2; }
         message Order { string id = 1; bytes data = 2; Color color = 3; repeated string tags = 4; repeated Item items = 5;
             map<string, int32> sizes = 6; map<int32, Item> places = 7; Item main = 8; google.protobuf.Timestamp at = 9;
-            bool paid = 10; double weight = 11; }";
+            bool paid = 10; double weight = 11; float share = 12; }";
 
     fn order() -> DynamicMessage {
         let folder = tempfile::tempdir().unwrap();
@@ -301,11 +308,13 @@ mod tests {
             "at=2024-01-02T03:04:05Z",
             "paid=true",
             "weight:=1.5",
+            "share=-inf",
         ]);
         let expected = serde_json::json!({
             "id": "a=b", "data": "eHl6", "color": "BLUE", "tags": ["one", "two"],
             "items": [{}, { "name": "pear", "count": 3 }], "sizes": { "small": 1 }, "places": { "7": { "name": "home" } },
             "main": { "count": -2 }, "at": "2024-01-02T03:04:05Z", "paid": true, "weight": 1.5,
+            "share": "-Infinity",
         });
         assert_eq!(set, expected);
         assert_eq!(json(&["id=@@x", "tags:=[\"a\",\"b\"]"]), serde_json::json!({ "id": "@x", "tags": ["a", "b"] }));
@@ -320,6 +329,10 @@ mod tests {
             ["paid=maybe", "main.count=x", "items[x].name=a", "items[99999999].name=a", "id.x=1", "sizes=1"]
         {
             assert!(!refused(parameter).is_empty());
+        }
+        // Regression test: infinity was sent.
+        for parameter in ["weight=1e309", "share=-1e40"] {
+            assert!(refused(parameter).contains("out of range"), "{}", refused(parameter));
         }
         // Regression test: the second field was ignored.
         assert!(refused("id:=\"a\", \"paid\": true").contains("not a JSON value"));
