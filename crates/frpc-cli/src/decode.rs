@@ -82,7 +82,7 @@ pub(crate) async fn decode(
     show_all(&mut conversation, side, &hex(&text)?, None, screen)?;
     match conversation.left(side) {
         0 => Ok(()),
-        left => Err(Failure::new(format!("the last {left} bytes are not a complete frame"))),
+        left => Err(Failure::new(format!("the last {left} bytes are not a valid frame"))),
     }
 }
 

@@ -101,7 +101,7 @@ impl WatchedConnection {
                         step: None,
                     });
                     self.directions[side as usize].is_desynced = true;
-                    return;
+                    break;
                 }
             }
         }
@@ -147,7 +147,7 @@ impl WatchedConnection {
         None
     }
 
-    /// Returns the number of bytes in this direction that are buffered because their frame is not complete.
+    /// Returns the number of bytes in this direction that are buffered because their frame is incomplete or invalid.
     pub(crate) fn left(&self, side: Role) -> usize {
         self.directions[side as usize].buffer.len()
     }

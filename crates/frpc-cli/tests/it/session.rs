@@ -432,6 +432,11 @@ fn frames_are_decoded_from_text_and_live_connection() {
     let request = "00 0f 00 01 00 0a 00 00 00 08 08 00 05 0a 03 79 6f 75";
     let shown = "> request 1 of greet.Greeter/Greet, 8 bytes\n    greet.Name {\"name\":\"you\"}\n";
     assert_eq!(stdout(&run("", &[&["decode", request], &schema[..]].concat())), shown);
+    // Regression: bytes that are no frame were reported, but the command succeeded.
+    for rest in ["00 0f 00", "00 10 00 00 00 00 00 00 00 00"] {
+        let output = run("", &[&["decode", request, rest], &schema[..]].concat());
+        assert!(output.status.code() == Some(1) && output.stdout.starts_with(shown.as_bytes()), "{output:?}");
+    }
     // Makes the same call through a proxy.
     let arguments = [&["decode", "--proxy", "127.0.0.1:0"], &schema[..]].concat();
     let mut proxy = command(&greeter(), &arguments);
