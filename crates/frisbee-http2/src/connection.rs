@@ -351,7 +351,8 @@ impl Connection {
     }
 
     fn end_batch(&mut self, now: Instant) -> Result<(), ConnectionError> {
-        if self.is_mid_frame() {
+        // Do not measure the rate while reading is paused, because the rest of the frame may already have arrived.
+        if self.is_mid_frame() && !self.is_full() {
             self.read_progress.waiting(self.received, now);
         } else {
             self.read_progress.complete();

@@ -106,13 +106,10 @@ impl Connection {
 
     fn expire(&mut self, now: Instant) -> Result<(), ConnectionError> {
         let is_due = |time: Option<Instant>| time.is_some_and(|time| now >= time);
-        if self.abuse.limiter.deadline().is_some() {
+        if !self.may_read() {
             self.abuse.limiter.handle_timeout(now);
-            // Restart the measurement, because nothing was read during the pause.
+            // The next batch restarts the measurement, because nothing was read during the pause.
             self.read_progress.complete();
-            if self.is_mid_frame() {
-                self.read_progress.waiting(self.received, now);
-            }
         }
         if is_due(self.opened_by) {
             return Err(ConnectionError::calm("preface and SETTINGS did not arrive in time"));

@@ -322,6 +322,38 @@ fn slow_preface_block_or_frame_times_out() {
     }
 }
 
+/// Regression test: a client that sent a frame while it slowly read a long reply was disconnected, because the server did
+/// not read the rest of the frame meanwhile.
+#[test]
+fn frame_rate_is_not_measured_while_output_is_full() {
+    const SECOND: Duration = Duration::from_secs(1);
+    let mut end = End::server();
+    let windows = [settings(&[(4, 1 << 24), (5, 1 << 20)]), window_update(0, 1 << 24)].concat();
+    assert!(end.feed(&windows).is_ok());
+    end.open(1, 0);
+    let stream = end.open(3, END_STREAM);
+    assert!(end.feed(&data(1, 0, [0; 100])[..50]).is_ok());
+    let put = |out: &mut Vec<u8>| {
+        out.resize(out.len() + (1 << 20), 0);
+        true
+    };
+    assert_eq!(end.connection.reply(stream, &Head::response(200), &Head::trailers(), put), Ok(true));
+    for _ in 0..10 {
+        end.connection.handle_written(32 * 1024, end.now);
+        end.now += SECOND;
+        assert_eq!(end.connection.handle_timeout(end.now), Ok(()));
+        assert_eq!(end.feed(&[]), Ok(Vec::new()));
+        assert!(!end.connection.may_read());
+    }
+    // The rest of the frame must arrive once reading has resumed.
+    end.connection.take_output(end.now);
+    assert_eq!(end.feed(&[]), Ok(Vec::new()));
+    end.now += 4 * SECOND;
+    assert_eq!(end.connection.handle_timeout(end.now), Ok(()));
+    end.now += SECOND;
+    assert!(end.connection.handle_timeout(end.now).is_err());
+}
+
 #[test]
 fn empty_frames_without_use_are_complete() {
     let mut end = End::server();
