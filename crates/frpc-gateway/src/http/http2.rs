@@ -130,7 +130,8 @@ struct Driver<'a> {
     is_short: bool,
     /// Time of the last driver iteration with an open stream or unwritten output.
     active: Instant,
-    /// Time of the last read, and whether a PING was sent since.
+    /// Time of the last read or driver iteration with unwritten output, and whether a PING was sent since the last
+    /// read.
     heard: Instant,
     has_pinged: bool,
     /// Start time of the current driver iteration.
@@ -248,6 +249,10 @@ impl<'a> Driver<'a> {
             }
             if !is_flushed || self.http2.stream_count() > 0 {
                 self.active = self.now;
+            }
+            if !is_flushed {
+                // A client that has output to read is not silent: it receives a PING only after that output.
+                self.heard = self.now;
             }
             if is_busy {
                 continue;

@@ -87,6 +87,29 @@ async fn responses_of_one_read_stay_within_memory() {
     }
 }
 
+/// Regression test: a client that read responses at the minimum rate was disconnected after 20 s, because it received
+/// the PING of the server only after these responses.
+#[tokio::test(start_paused = true)]
+async fn slow_reader_may_answer_ping_late() {
+    const CALLS: u32 = 10;
+    let gateway = Gateway::new().http(Http::new().connect());
+    let server = Server::builder().add_service(GreeterServer::new(Host::served().0)).gateway(gateway);
+    let server = server.build().expect("server settings should be valid");
+    let mut client = Http2::connect(dial(&server), 1 << 30).await;
+    for call in 0..CALLS {
+        client.send(HEADERS, 4, 2 * call + 1, &head("application/json")).await;
+        client.send(DATA, 1, 2 * call + 1, &body("application/json", "long")).await;
+    }
+    let mut read = 0;
+    while read < CALLS as usize * LONG {
+        let (kind, payload) = client.frame().await.expect("connection should stay open");
+        if kind == DATA {
+            read += payload.len();
+            sleep(Duration::from_secs(1)).await;
+        }
+    }
+}
+
 /// RFC 9110, section 10.1.1: a server responds to the expectation `100-continue` before it reads the content.
 #[tokio::test(start_paused = true)]
 async fn expectation_is_confirmed_before_body() {
