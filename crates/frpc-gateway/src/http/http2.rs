@@ -61,12 +61,23 @@ enum StreamState {
     Served(Box<ServedStream>),
 }
 
+impl StreamState {
+    /// Returns the memory of the stream in bytes outside of this value and without bodies.
+    fn memory(&self) -> usize {
+        match self {
+            Self::Unary(call) => call.head_size,
+            Self::Called(..) => 0,
+            Self::Served(stream) => stream.memory(),
+        }
+    }
+}
+
 /// Open streams of a connection, indexed by [`StreamKey::index`].
 #[derive(Default)]
 struct Streams {
     slots: Vec<Option<(StreamKey, StreamState)>>,
-    /// Memory in bytes of all [`ServedStream`]s.
-    served: usize,
+    /// Memory in bytes of all streams outside of the table.
+    outside: usize,
 }
 
 impl Streams {
@@ -78,9 +89,7 @@ impl Streams {
         if self.slots.len() <= key.index() {
             self.slots.resize_with(key.index() + 1, || None);
         }
-        if let StreamState::Served(stream) = &state {
-            self.served += stream.memory();
-        }
+        self.outside += state.memory();
         if let Some(slot) = self.slots.get_mut(key.index()) {
             *slot = Some((key, state));
         }
@@ -88,7 +97,7 @@ impl Streams {
 
     /// Returns the memory of the table and its streams in bytes.
     fn memory(&self) -> usize {
-        self.slots.capacity() * size_of::<Option<(StreamKey, StreamState)>>() + self.served
+        self.slots.capacity() * size_of::<Option<(StreamKey, StreamState)>>() + self.outside
     }
 
     fn keys(&self) -> Vec<StreamKey> {
@@ -97,9 +106,7 @@ impl Streams {
 
     fn remove(&mut self, key: StreamKey) -> Option<StreamState> {
         let (_, state) = self.slots.get_mut(key.index())?.take_if(|(of, _)| *of == key)?;
-        if let StreamState::Served(stream) = &state {
-            self.served -= stream.memory();
-        }
+        self.outside -= state.memory();
         Some(state)
     }
 }

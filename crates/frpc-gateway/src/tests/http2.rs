@@ -2,7 +2,7 @@
 
 use super::connections::{DATA, HEADERS, Host, Http2, LONG, PING, TIMEOUT, dial, head, head_of};
 use bytes::Bytes;
-use frisbee_http2::hpack::Decoder;
+use frisbee_http2::hpack::{Decoder, Encoder};
 use frpc::tensor::{Image, Tensor};
 use frpc::{Code, Request, Response, ResponseStream, Server, Status, Trailers};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
@@ -84,6 +84,35 @@ async fn responses_of_one_read_stay_within_memory() {
         sleep(Duration::from_millis(1)).await;
         let held = stats.memory_held();
         assert!((MEMORY / 4..MEMORY).contains(&held), "server holds {held} bytes for {content_type}");
+    }
+}
+
+/// Regression test: the heads of waiting requests were not charged, and each of 256 requests of a connection could hold
+/// 16 KiB.
+#[tokio::test(start_paused = true)]
+async fn heads_of_waiting_requests_are_charged() {
+    const CALLS: u32 = 50;
+    const FIELD: usize = 12_000;
+    // A JSON call holds its head and the metadata. An incomplete gRPC call holds only the metadata.
+    for (content_type, is_complete, copies) in [("application/json", true, 2), ("application/grpc+json", false, 1)] {
+        let (host, server) = Host::in_memory();
+        let stats = server.stats();
+        let mut client = Http2::connect(dial(&server), 65_535).await;
+        let mut head = head(content_type);
+        Encoder::new().put(b"x-long", &[b'x'; FIELD], true, &mut head);
+        for call in 0..CALLS {
+            client.send(HEADERS, 4, 2 * call + 1, &head).await;
+            if is_complete {
+                client.send(DATA, 1, 2 * call + 1, &body(content_type, "wait")).await;
+                host.begins().await;
+            }
+        }
+        // After 100 ms, an incomplete unary call becomes a stream.
+        for wait in [1, 200] {
+            sleep(Duration::from_millis(wait)).await;
+            let held = stats.memory_held();
+            assert!(held >= copies * CALLS as usize * FIELD, "server holds {held} bytes for {content_type}");
+        }
     }
 }
 

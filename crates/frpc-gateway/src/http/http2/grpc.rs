@@ -56,6 +56,8 @@ pub(super) struct UnaryCall {
     callee: usize,
     options: CallOptions,
     began: Instant,
+    /// Size in bytes of the request head, of which the metadata is kept.
+    pub(super) head_size: usize,
     /// The request in the thread's read buffer, if all of it has arrived in this driver iteration.
     slice: Bytes,
     kept: GrowingBody,
@@ -70,8 +72,8 @@ pub(super) struct ReplyOptions {
 }
 
 impl UnaryCall {
-    fn new(callee: usize, options: CallOptions, began: Instant) -> Self {
-        Self { callee, options, began, slice: Bytes::new(), kept: GrowingBody::default() }
+    fn new(callee: usize, options: CallOptions, began: Instant, head_size: usize) -> Self {
+        Self { callee, options, began, head_size, slice: Bytes::new(), kept: GrowingBody::default() }
     }
 
     fn bytes(&self) -> &[u8] {
@@ -220,7 +222,7 @@ impl<'a> Driver<'a> {
         let head = http2.head();
         let is_known = |call: &&RecentCall| head.memo() == Some(call.memo);
         if let Some(RecentCall { callee, options, .. }) = recent.iter().find(is_known) {
-            return Some(Ok(UnaryCall::new(*callee, options.clone(), now)));
+            return Some(Ok(UnaryCall::new(*callee, options.clone(), now, head.size())));
         }
         if !head.get("content-type").is_some_and(|content_type| content_type.starts_with(b"application/grpc")) {
             return None;
@@ -252,7 +254,7 @@ impl<'a> Driver<'a> {
             }
             recent.push_back(RecentCall { memo, callee, options: options.clone() });
         }
-        Some(Ok(UnaryCall::new(callee, options, now)))
+        Some(Ok(UnaryCall::new(callee, options, now, head.size())))
     }
 
     /// Appends a received part to the message of a unary call.
@@ -419,13 +421,14 @@ impl<'a> Driver<'a> {
             let mut envelopes = EnvelopeTracker::default();
             // Feed the tracker the bytes received so far, because the next part may begin in the middle of a message.
             envelopes.advance(&call.kept.bytes);
+            let head_size = call.head_size;
             let (link, body) = StreamLink::new(&self.mailbox, key, call.kept, 0);
             let answering = async move {
                 let mut response = streams::call(&context, &method, options, Inbound::Http2(body)).await;
                 vary(response.headers_mut(), varies);
                 response
             };
-            self.serve(key, ServedStream::new(link, Some(envelopes), false, Box::pin(answering)));
+            self.serve(key, ServedStream::new(link, Some(envelopes), false, (Box::pin(answering), head_size)));
         }
     }
 }

@@ -35,6 +35,8 @@ pub(super) struct ServedStream {
     envelopes: Option<EnvelopeTracker>,
     /// Whether the request method is HEAD. If so, the response has no content (RFC 9110, section 9.3.2).
     is_head: bool,
+    /// Size in bytes of the request head, which the future of the response keeps.
+    head_size: usize,
     /// Length in bytes of the part that the current poll has queued last.
     queued: usize,
     state: ServedState,
@@ -50,16 +52,16 @@ impl ServedStream {
         link: Arc<StreamLink>,
         envelopes: Option<EnvelopeTracker>,
         is_head: bool,
-        answering: Answering,
+        (answering, head_size): (Answering, usize),
     ) -> Self {
         let state = ServedState::Answering(answering);
-        Self { waker: link.clone().into(), link, envelopes, is_head, queued: 0, state }
+        Self { waker: link.clone().into(), link, envelopes, is_head, head_size, queued: 0, state }
     }
 
     /// Returns the memory of the stream in bytes, without bodies.
     pub(super) fn memory(&self) -> usize {
         let answering = match &self.state {
-            ServedState::Answering(answering) => size_of_val(&**answering),
+            ServedState::Answering(answering) => size_of_val(&**answering) + self.head_size,
             ServedState::Sending(_) => 0,
         };
         size_of::<Self>() + size_of::<StreamLink>() + answering
@@ -230,7 +232,7 @@ impl Driver<'_> {
                 let head = self.http2.head().clone();
                 let length =
                     head.get("content-length").and_then(|length| std::str::from_utf8(length).ok()?.parse().ok());
-                let is_head = head.method() == Some("HEAD");
+                let (is_head, head_size) = (head.method() == Some("HEAD"), head.size());
                 let expects_continue =
                     head.get("expect").is_some_and(|expected| expected.eq_ignore_ascii_case(b"100-continue"));
                 let has_envelopes =
@@ -244,7 +246,7 @@ impl Driver<'_> {
                 } else if expects_continue {
                     link.expect_continue();
                 }
-                self.serve(key, ServedStream::new(link, envelopes, is_head, Box::pin(answering)));
+                self.serve(key, ServedStream::new(link, envelopes, is_head, (Box::pin(answering), head_size)));
             }
         }
     }
@@ -312,7 +314,7 @@ impl Driver<'_> {
         // Subtract the memory that `poll` freed: once the body begins, the response future has been dropped.
         let freed = before - stream.memory();
         let queued = std::mem::take(&mut stream.queued);
-        self.streams.served -= freed;
+        self.streams.outside -= freed;
         if is_over {
             self.streams.remove(key);
         } else if queued >= COPIED_MAX {
