@@ -31,22 +31,7 @@ const KEPT: usize = 4 * 1024;
 
 /// Serves a JSON-RPC connection until the client half-closes it, an error occurs, or the server shuts down.
 pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &AdapterContext) -> io::Result<()> {
-    let config = context.config();
-    let mut connection = Connection {
-        transport: AdapterDriver::new(transport, config),
-        context,
-        session: session(gateway, context),
-        idle_timeout: gateway.idle_timeout,
-        message_max: usize::try_from(config.body_limit()).unwrap_or(usize::MAX),
-        input: BytesMut::new(),
-        pending: Bytes::new(),
-        framing: MessageFraming::default(),
-        written: 0,
-        is_flushing: false,
-        charge: Charge::default(),
-        active: now(),
-        reading: ReadState::Open,
-    };
+    let mut connection = Connection::new(gateway, transport, context);
     let mut stopping = pin!(context.stopping());
     // Poll the shutdown future only once: it then wakes the task whenever it completes, because the task's waker does
     // not change.
@@ -102,6 +87,8 @@ struct Connection<'a> {
     input: BytesMut,
     /// Received messages, which are handled once the client has read pending replies.
     pending: Bytes,
+    /// Size in bytes of the memory that `pending` is a part of.
+    pending_memory: usize,
     /// State of the scan for the end of the incomplete message.
     framing: MessageFraming,
     /// Number of bytes of the output buffer that were already written.
@@ -115,7 +102,27 @@ struct Connection<'a> {
     reading: ReadState,
 }
 
-impl Connection<'_> {
+impl<'a> Connection<'a> {
+    fn new(gateway: &Gateway, transport: RawTransport, context: &'a AdapterContext) -> Self {
+        let config = context.config();
+        Self {
+            transport: AdapterDriver::new(transport, config),
+            context,
+            session: session(gateway, context),
+            idle_timeout: gateway.idle_timeout,
+            message_max: usize::try_from(config.body_limit()).unwrap_or(usize::MAX),
+            input: BytesMut::new(),
+            pending: Bytes::new(),
+            pending_memory: 0,
+            framing: MessageFraming::default(),
+            written: 0,
+            is_flushing: false,
+            charge: Charge::default(),
+            active: now(),
+            reading: ReadState::Open,
+        }
+    }
+
     /// Reads, handles and writes messages until no more progress is possible. Completes when the connection has ended.
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<io::Result<()>> {
         let now = now();
@@ -193,6 +200,9 @@ impl Connection<'_> {
         let bytes = if is_new { scratch.split().freeze() } else { self.take_whole() };
         if !bytes.is_empty() {
             self.handle(bytes, now);
+            // Copy the messages that wait, because a slice would keep a larger buffer, which is not charged.
+            self.pending = Bytes::copy_from_slice(&self.pending);
+            self.pending_memory = self.pending.len();
         }
         scratch::put_input(scratch);
         self.wait_for_rest();
@@ -282,7 +292,8 @@ impl Connection<'_> {
     /// client's memory limit.
     fn charge(&mut self) {
         self.session.charge_output();
-        let has_grown = self.charge.set(self.context, self.input.capacity() + self.pending.len());
+        let pending = if self.pending.is_empty() { 0 } else { self.pending_memory };
+        let has_grown = self.charge.set(self.context, self.input.capacity() + pending);
         // Refuse only growth: a buffer that shrinks reduces the overload.
         if has_grown && self.context.is_overloaded() && !self.input.is_empty() {
             self.context.connection().count_rejected();
@@ -352,4 +363,77 @@ impl Connection<'_> {
 #[cold]
 fn too_long(max: usize) -> Status {
     Status::resource_exhausted(format!("a message exceeds the limit of {max} bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use frpc::{Config, Request, Response, Server, Streaming};
+    use samples::tools::{Name, Shelf, ShelfServer};
+    use tokio::io::{AsyncWriteExt as _, DuplexStream};
+    use tokio::sync::mpsc::unbounded_channel;
+
+    /// A service whose methods return their request, or its first item.
+    struct Echo;
+
+    impl Shelf for Echo {
+        async fn look(&self, request: Request<Name>) -> Result<Response<Name>, Status> {
+            Ok(Response::new(request.into_inner()))
+        }
+
+        async fn clear(&self, request: Request<Name>) -> Result<Response<Name>, Status> {
+            Ok(Response::new(request.into_inner()))
+        }
+
+        async fn fill(&self, request: Request<Streaming<Name>>) -> Result<Response<Name>, Status> {
+            Ok(Response::new(request.into_inner().message().await?.unwrap_or_default()))
+        }
+    }
+
+    /// Returns a connection that has sent `bytes` and reads nothing, its context, and the other end.
+    async fn opened(bytes: &str) -> (RawTransport, AdapterContext, [DuplexStream; 2]) {
+        let (opens, mut opened) = unbounded_channel();
+        let server = Server::builder().config(Config::default().backlog_max(1)).add_service(ShelfServer::new(Echo));
+        let server = server.adapter(
+            |_| true,
+            move |transport, context| {
+                opens.send((transport, context)).expect("test should wait for the connection");
+                std::future::pending()
+            },
+        );
+        let server = server.build().expect("server settings should be valid");
+        let ((mut input, there), (output, full)) = (tokio::io::duplex(1024), tokio::io::duplex(1));
+        let transport = tokio::io::join(there, output);
+        tokio::spawn(async move { server.serve_connection(transport).await });
+        input.write_all(bytes.as_bytes()).await.expect("server should accept the bytes");
+        let (transport, context) = opened.recv().await.expect("adapter should accept the connection");
+        (transport, context, [input, full])
+    }
+
+    /// Regression test: messages that waited for space in the output were slices of the thread's read buffer.
+    #[tokio::test]
+    async fn waiting_messages_do_not_keep_read_buffer() {
+        let call = r#"{"jsonrpc":"2.0","id":1,"method":"none"}"#;
+        let (transport, context, _client) = opened(&[call, call].concat()).await;
+        let mut connection = Connection::new(&Gateway::new().json_rpc(), transport, &context);
+        let polled = poll_fn(|task| Poll::Ready(connection.poll(task).is_pending())).await;
+        assert!(polled, "connection should wait until the client reads the first reply");
+        assert_eq!(connection.pending, call);
+        assert!(connection.pending.is_unique(), "waiting message should have its own memory");
+    }
+
+    /// Regression test: request items were slices of their messages, and 16 items of a stream could keep 80 MiB of
+    /// which only their own lengths were charged.
+    #[tokio::test]
+    async fn waiting_items_do_not_keep_their_messages() {
+        let (_transport, context, _client) = opened("{").await;
+        let mut session = Session::new(&Gateway::new().json_rpc(), &context, Metadata::new());
+        session.handle(&Bytes::from(r#"{"jsonrpc":"2.0","id":1,"method":"tools.Shelf/Fill"}"#));
+        assert_eq!(session.calls(), 1, "stream should be open");
+        let item = r#"{"jsonrpc":"2.0","method":"rpc.item","params":{"id":1,"item":{"name":"Ada"}}}"#;
+        let message = Bytes::from(item.to_owned());
+        session.handle(&message);
+        assert_eq!(session.calls(), 1, "item should be accepted");
+        assert!(message.is_unique(), "item should have its own memory");
+    }
 }

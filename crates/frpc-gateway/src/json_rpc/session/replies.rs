@@ -130,7 +130,7 @@ impl Inner {
                 let text = format!("unknown method {:?}", shortened(&request.method));
                 reject(context, out, id, reply::METHOD_NOT_FOUND, &text);
             }
-            None => self.handle_notice(request, message, context),
+            None => self.handle_notice(request, context),
         }
     }
 

@@ -147,7 +147,7 @@ impl Inner {
     }
 
     /// Handles a notification about a call. Ignores it if the call has ended, because the notification was late.
-    pub(super) fn handle_notice(&mut self, request: &Request<'_>, message: &Bytes, context: &AdapterContext) {
+    pub(super) fn handle_notice(&mut self, request: &Request<'_>, context: &AdapterContext) {
         let Some(Ok(notice)) = request.params.map(Notice::read) else { return };
         let Some(number) = notice.id.and_then(|id| self.ids.get(id.as_bytes())) else { return };
         if request.method == "rpc.cancel" {
@@ -157,7 +157,7 @@ impl Inner {
         match &*request.method {
             "rpc.item" => {
                 let consumed = match notice.item {
-                    Some(item) => ends.take(message.slice_ref(item.as_bytes()), context),
+                    Some(item) => ends.take(item.as_bytes(), context),
                     None => Err(Status::invalid_argument("rpc.item requires an item")),
                 };
                 if let Err(status) = consumed {
@@ -233,7 +233,7 @@ fn add_credit(credit: &Semaphore, items: u64) {
 
 impl StreamEnds {
     /// Queues a request item for the handler.
-    fn take(&mut self, item: Bytes, context: &AdapterContext) -> Result<(), Status> {
+    fn take(&mut self, item: &[u8], context: &AdapterContext) -> Result<(), Status> {
         let Some(requests) = &self.requests else { return Ok(()) };
         let Some(granted) = self.granted.checked_sub(1) else {
             return Err(Status::resource_exhausted("the request stream exceeds its credit: wait for rpc.credit"));
@@ -249,8 +249,9 @@ impl StreamEnds {
             return Err(Status::resource_exhausted("the memory limit for unread items is reached"));
         };
         self.granted = granted;
-        // Ignore the error: if the handler has completed, its reply is already being sent.
-        let _ = requests.send(Ok((item, charge)));
+        // Copy the item, because a slice would keep its whole message or the read buffer of the thread, which are not
+        // charged. Ignore the error: if the handler has completed, its reply is already being sent.
+        let _ = requests.send(Ok((Bytes::copy_from_slice(item), charge)));
         Ok(())
     }
 }
