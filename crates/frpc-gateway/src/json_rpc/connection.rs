@@ -436,4 +436,18 @@ mod tests {
         assert_eq!(session.calls(), 1, "item should be accepted");
         assert!(message.is_unique(), "item should have its own memory");
     }
+
+    /// Regression test: a notification that was not JSON got no reply if its method was known.
+    #[tokio::test]
+    async fn notification_with_invalid_json_gets_parse_error() {
+        let (_transport, context, _client) = opened("{").await;
+        for (params, expected) in [(r#"{"name":tru}"#, "-32700"), (r#"{"none":1}"#, "")] {
+            let mut session = Session::new(&Gateway::new().json_rpc(), &context, Metadata::new());
+            let message = format!(r#"{{"jsonrpc":"2.0","method":"tools.Shelf/Look","params":{params}}}"#);
+            session.handle(&message.into());
+            let output = String::from_utf8_lossy(session.output()).into_owned();
+            assert_eq!(output.lines().count(), usize::from(!expected.is_empty()), "{output}");
+            assert!(output.contains(expected), "{output}");
+        }
+    }
 }

@@ -203,6 +203,7 @@ async fn malformed_datagram_gets_no_reply() {
         r#"{"jsonrpc":"2.0","id":1,"result":{"text":"Hello!"}}"#,
         r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32700,"message":"no"}}"#,
         r#"[{"jsonrpc":"2.0","id":1,"result":7}]"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{"name":tru}}"#,
         "\0",
     ];
     for stray in unmatched {

@@ -271,7 +271,10 @@ impl Inner {
                 return;
             }
         };
-        let Some(id) = id else { return out.truncate(start) };
+        let Some(id) = id else {
+            out.truncate(start);
+            return result.err().into_iter().for_each(|status| self.put_failure(out, None, &status, unread));
+        };
         let length = out.len() - content;
         let result = result.and_then(|response| check_room(context, length).map(|()| response));
         match result {
@@ -284,7 +287,7 @@ impl Inner {
             }
             Err(status) => {
                 out.truncate(start);
-                self.put_failure(out, id, &status, unread);
+                return self.put_failure(out, Some(id), &status, unread);
             }
         }
         out.push(b'\n');

@@ -87,15 +87,23 @@ impl Inner {
         }
     }
 
-    /// Appends the error reply of a call that failed immediately.
+    /// Appends the error reply of a call that failed immediately, and a line feed. Only a message that is not JSON has a
+    /// reply without an id.
     #[cold]
-    pub(super) fn put_failure(&self, out: &mut Vec<u8>, id: &[u8], status: &Status, unread: Option<&[u8]>) {
+    pub(super) fn put_failure(&self, out: &mut Vec<u8>, id: Option<&[u8]>, status: &Status, unread: Option<&[u8]>) {
         if let Some(message) = unread.filter(|_| status.code() == Code::InvalidArgument)
             && let Err(error) = Message::read(message, self.levels + 1)
         {
-            return reply::error(out, reply::NO_ID, reply::PARSE_ERROR, &error.to_string());
+            if !self.answers_invalid {
+                return;
+            }
+            reply::error(out, reply::NO_ID, reply::PARSE_ERROR, &error.to_string());
+        } else if let Some(id) = id {
+            reply::failure(out, id, status);
+        } else {
+            return;
         }
-        reply::failure(out, id, status);
+        out.push(b'\n');
     }
 
     /// Handles a request for a method named `rpc.…`.
