@@ -29,6 +29,9 @@ const BATCHES_MAX: usize = 4;
 /// Maximum capacity in bytes of the output buffer that an idle connection keeps, enough for several replies.
 const KEPT: usize = 4 * 1024;
 
+/// Reason for which request streams end when a message is rejected and reading stops.
+const FAILED: &str = "the connection takes no more messages because of an error: see the reply without an id";
+
 /// Serves a JSON-RPC connection until the client half-closes it, an error occurs, or the server shuts down.
 pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &AdapterContext) -> io::Result<()> {
     let mut connection = Connection::new(gateway, transport, context);
@@ -171,7 +174,7 @@ impl<'a> Connection<'a> {
             let buffered = self.input.len() + more;
             if self.charge.try_set(self.context, buffered).is_err() {
                 self.session.fail(&overloaded());
-                self.end_reading();
+                self.end_reading(FAILED);
                 return Ok(true);
             }
             self.input.reserve(more);
@@ -194,7 +197,7 @@ impl<'a> Connection<'a> {
         };
         if count == 0 {
             scratch::put_input(scratch);
-            self.end_reading();
+            self.end_reading("the client closed its direction without ending the stream");
             return Ok(true);
         }
         let bytes = if is_new { scratch.split().freeze() } else { self.take_whole() };
@@ -209,9 +212,10 @@ impl<'a> Connection<'a> {
         Ok(true)
     }
 
-    fn end_reading(&mut self) {
+    /// Stops reading. Request streams fail for this reason.
+    fn end_reading(&mut self, reason: &str) {
         self.reading = ReadState::Ended;
-        self.session.cut_off(&Status::cancelled("the client closed its direction without ending the stream"));
+        self.session.cut_off(&Status::cancelled(reason));
         self.input = BytesMut::new();
         self.transport.message_complete();
     }
@@ -278,7 +282,7 @@ impl<'a> Connection<'a> {
         }
         // Stop reading, because the start of the next message is unknown after this error.
         self.framing = MessageFraming::default();
-        self.end_reading();
+        self.end_reading(FAILED);
     }
 
     /// Stops measuring the rate of the message if no part of a message is buffered.
@@ -298,7 +302,7 @@ impl<'a> Connection<'a> {
         if has_grown && self.context.is_overloaded() && !self.input.is_empty() {
             self.context.connection().count_rejected();
             self.session.fail(&overloaded());
-            self.end_reading();
+            self.end_reading(FAILED);
         }
     }
 
@@ -368,6 +372,7 @@ fn too_long(max: usize) -> Status {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ServeGateway as _;
     use frpc::{Config, Request, Response, Server, Streaming};
     use samples::tools::{Name, Shelf, ShelfServer};
     use tokio::io::{AsyncWriteExt as _, DuplexStream};
@@ -449,5 +454,20 @@ mod tests {
             assert_eq!(output.lines().count(), usize::from(!expected.is_empty()), "{output}");
             assert!(output.contains(expected), "{output}");
         }
+    }
+
+    /// Regression test: after an invalid message, a call with a request stream failed with the reason that the client
+    /// had closed its direction.
+    #[tokio::test]
+    async fn call_cut_off_by_invalid_message_names_reason() {
+        let server = Server::builder().add_service(ShelfServer::new(Echo)).gateway(Gateway::new().json_rpc());
+        let server = server.build().expect("server settings should be valid");
+        let (mut client, there) = frpc::memory();
+        tokio::spawn(async move { server.serve_connection(there).await });
+        let messages = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools.Shelf/Fill\"}\n}";
+        client.write_all(messages).await.expect("server should accept the messages");
+        let mut replies = String::new();
+        client.read_to_string(&mut replies).await.expect("replies should be UTF-8");
+        assert!(replies.contains("-32700") && replies.contains("because of an error"), "{replies}");
     }
 }
