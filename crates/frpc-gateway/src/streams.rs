@@ -49,8 +49,7 @@ impl CallOptions {
     /// Parses the header fields that the protocol defines for a call.
     pub(crate) fn new(protocol: Protocol, known: &KnownFields<'_>, metadata: Metadata) -> Result<Self, Status> {
         let (encoding, accepted, timeout) = if let Protocol::Stream(_) = protocol {
-            let timeout = known.connect_timeout().map_err(|()| "connect-timeout-ms is a number of at most ten digits");
-            (&known.connect_encoding, &known.connect_accept, timeout)
+            (&known.connect_encoding, &known.connect_accept, known.connect_timeout())
         } else {
             let timeout = grpc::timeout(known.grpc_timeout);
             let timeout = timeout.map_err(|()| "grpc-timeout is a number of at most eight digits and a unit");

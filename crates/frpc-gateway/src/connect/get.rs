@@ -1,6 +1,6 @@
 //! Unary Connect calls by GET, with the message in the query string.
 
-use super::unary::Format;
+use super::unary::{Format, invalid};
 use crate::gzip;
 use crate::http::answer::Answer;
 use bytes::Bytes;
@@ -16,7 +16,6 @@ pub(crate) struct Query {
 impl Query {
     /// Parses the query string of a Connect GET call. Its message may have at most `limit` bytes.
     pub(crate) fn parse(query: &str, limit: u64) -> Result<Self, Answer> {
-        let invalid = |text: &str| Answer::failure(400, Code::InvalidArgument, text);
         let (mut format, mut message, mut is_base64, mut is_gzip) = (None, None, false, false);
         for pair in query.split('&') {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));

@@ -90,9 +90,9 @@ pub(crate) fn failure(status: &Status) -> Answer {
     }
 }
 
-/// Returns the response to a call with a malformed `connect-timeout-ms`.
-pub(crate) fn wrong_timeout() -> Answer {
-    Answer::failure(400, frpc::Code::InvalidArgument, "connect-timeout-ms is a number of at most ten digits")
+/// Returns the response to a call with an invalid header field or query.
+pub(crate) fn invalid(reason: &str) -> Answer {
+    Answer::failure(400, frpc::Code::InvalidArgument, reason)
 }
 
 fn named(fields: Vec<(String, String)>) -> impl Iterator<Item = (Cow<'static, str>, String)> {

@@ -312,8 +312,9 @@ impl<'a> FastPath<'a> {
                 return self.respond_by(pin!(call), pass, is_last).await;
             }
             Route::Call(method, protocol) => {
-                let Ok(timeout) = timeout else {
-                    return self.respond(&unary::wrong_timeout(), pass, is_last).await;
+                let timeout = match timeout {
+                    Ok(timeout) => timeout,
+                    Err(reason) => return self.respond(&unary::invalid(reason), pass, is_last).await,
                 };
                 let Some(callee) = self.calls.enter(path, &method, protocol.format()) else {
                     let call = unary::call(&method, protocol.format(), metadata, timeout, body);
@@ -558,11 +559,11 @@ async fn get(
     query: Option<&str>,
     limit: u64,
     metadata: Metadata,
-    timeout: Result<Option<Duration>, ()>,
+    timeout: Result<Option<Duration>, &'static str>,
 ) -> Answer {
     match (get::Query::parse(query.unwrap_or_default(), limit), timeout) {
         (Ok(query), Ok(timeout)) => unary::call(method, query.format, metadata, timeout, query.message).await,
-        (Ok(_), Err(())) => unary::wrong_timeout(),
+        (Ok(_), Err(reason)) => unary::invalid(reason),
         (Err(answer), _) => answer,
     }
 }

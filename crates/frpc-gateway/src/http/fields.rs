@@ -125,13 +125,17 @@ impl<'a> KnownFields<'a> {
         });
     }
 
-    /// Parses the timeout of a Connect call in `connect-timeout-ms`.
+    /// Checks the protocol version of a Connect call, and parses its timeout in `connect-timeout-ms`.
     ///
     /// # Errors
-    /// If the value is not a number of at most ten digits, the format of the protocol.
-    pub(crate) fn connect_timeout(&self) -> Result<Option<Duration>, ()> {
+    /// Returns the reason if the version or the timeout does not have the format of the protocol.
+    pub(crate) fn connect_timeout(&self) -> Result<Option<Duration>, &'static str> {
+        if self.version.is_some_and(|version| version != b"1") {
+            return Err("connect-protocol-version is 1");
+        }
         let Some(digits) = self.timeout else { return Ok(None) };
-        let millis = number(digits).filter(|_| digits.len() <= 10).ok_or(())?;
+        let millis = number(digits).filter(|_| digits.len() <= 10);
+        let millis = millis.ok_or("connect-timeout-ms is a number of at most ten digits")?;
         Ok(Some(Duration::from_millis(millis)))
     }
 }
@@ -435,8 +439,17 @@ mod tests {
         assert_eq!(timeout("0"), Ok(Some(Duration::ZERO)));
         assert_eq!(timeout("9999999999"), Ok(Some(Duration::from_millis(9_999_999_999))));
         for wrong in ["", "+1", "-1", "1.5", "10000000000", "a"] {
-            assert_eq!(timeout(wrong), Err(()), "{wrong:?}");
+            assert!(timeout(wrong).is_err(), "{wrong:?}");
         }
+    }
+
+    /// Regression test: a call with another version of the protocol was accepted, except by GET.
+    #[test]
+    fn connect_protocol_version_is_one() {
+        let version = |text: &'static str| {
+            KnownFields { version: Some(text.as_bytes()), ..KnownFields::default() }.connect_timeout()
+        };
+        assert_eq!((version("1"), version("2")), (Ok(None), Err("connect-protocol-version is 1")));
     }
 
     #[test]

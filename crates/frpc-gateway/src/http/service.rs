@@ -366,7 +366,7 @@ impl Service {
     ) -> Answer {
         match known.connect_timeout() {
             Ok(timeout) => self.compressed(unary::call(method, format, metadata, timeout, message).await, known),
-            Err(()) => unary::wrong_timeout(),
+            Err(reason) => unary::invalid(reason),
         }
     }
 
