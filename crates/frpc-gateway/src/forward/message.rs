@@ -6,7 +6,7 @@ use frpc::Status;
 use frpc_dynamic::{
     Body, Codec, DynamicMessage, MessageDescriptor, from_json, from_json_positional, to_json, to_protobuf,
 };
-use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Message, Root};
+use polyglot::{BULK_MIN, DecodeError, Decoder, EncodeError, Encoder, Form, Message, Root};
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -61,7 +61,9 @@ pub(super) struct RawMessage {
 impl RawMessage {
     /// Creates a request message from received bytes, without validation.
     pub(super) fn received(encoding: MessageEncoding, bytes: &Bytes) -> Self {
-        Self { encoding, bytes: bytes.clone(), of: None }
+        // Copy a short message, because it may be a slice of a much larger read buffer.
+        let bytes = if bytes.len() < BULK_MIN { Bytes::copy_from_slice(bytes) } else { bytes.clone() };
+        Self { encoding, bytes, of: None }
     }
 
     /// Creates a reply message of type `of` from received bytes, without validation.
@@ -158,5 +160,21 @@ impl Message for RawMessage {
             Root::Message(bytes) => Root::Message(Self { encoding: MessageEncoding::Native, bytes, of: None }),
             Root::Error(text) => Root::Error(text),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Regression test: a short request was a slice of the thread's read buffer, which the call kept until its end.
+    #[test]
+    fn short_request_does_not_keep_read_buffer() {
+        let buffer = Bytes::from(vec![0; 2 * BULK_MIN]);
+        let short = RawMessage::received(MessageEncoding::Protobuf, &buffer.slice(..100));
+        assert!(buffer.is_unique(), "short request should have its own memory");
+        let long = RawMessage::received(MessageEncoding::Protobuf, &buffer.slice(..BULK_MIN));
+        assert!(!buffer.is_unique(), "long request should not be copied");
+        assert_eq!((short.bytes.len(), long.bytes.len()), (100, BULK_MIN));
     }
 }
