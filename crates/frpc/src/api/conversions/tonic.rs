@@ -28,8 +28,7 @@ impl From<Status> for tonic::Status {
 }
 
 /// Converts the status, preserving its details and metadata. Entries that [`Metadata`] cannot represent are dropped,
-/// and their keys are logged. Multiple text values of a key are joined as in `Metadata::try_from`. Of multiple binary
-/// values of a key, only the first is kept.
+/// and their keys are logged.
 impl From<tonic::Status> for Status {
     fn from(status: tonic::Status) -> Self {
         let mut converted = Self::new(status.code().into(), status.message());
