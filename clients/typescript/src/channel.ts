@@ -290,9 +290,11 @@ export class Channel {
     };
 
     const open = <A, B>(service: AnyService, method: Method<A, B>, requests: Source<Init<A>>, options: CallOptions = {}): Stream<A, B> => {
-      let call: Call | undefined;
-      const replies = stream(method.request, method.reply, true, () => call && over(call), options.onMetadata);
-      call = begin(service, method as AnyCalled, requests, options, options.timeout, (call, on) => {
+      let own: Call | undefined;
+      const replies = stream(method.request, method.reply, true, () => own && over(own), options.onMetadata);
+      own = begin(service, method as AnyCalled, requests, options, options.timeout, (call, on) => {
+        // Assigned here too, because the stream may end before `begin` returns.
+        own = call;
         const isOpen = on.open(replies as Stream, (to) => {
           prefix(to, call);
           putByte(to, 9);

@@ -1,6 +1,7 @@
 /** Failures at this end, in calls made by either end. Tests the status that the caller and the peer receive. */
 
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { test } from "node:test";
 import { Channel, Code, Status, Topics, encode, mount, serve, service, type ChannelOptions, type Handlers, type TransportEvents, type Unary } from "frisbee-rpc";
 import { frame } from "./frame.js";
@@ -542,6 +543,16 @@ test("call whose timeout passes at once is not sent", (context) =>
     }
     await new Promise(setImmediate);
     assert.deepEqual([sentWith(sent, Desk.methods.add.operation), sentWith(sent, 2)], [0, 0]);
+  }));
+
+/** Regression test: if nobody read the replies, the listener and the timer of the call outlived it. */
+test("stream whose requests fail at once leaves no listener", () =>
+  connected(async (channel) => {
+    await channel.connected();
+    const { signal } = new AbortController();
+    const locked = { [Symbol.asyncIterator]: () => { throw new Error("locked"); } };
+    new DeskClient(channel).chat(locked, { signal, timeout: 60_000 });
+    assert.deepEqual(getEventListeners(signal, "abort"), []);
   }));
 
 /** Regression test: the second call succeeded, although the first had failed without a confirmation. */

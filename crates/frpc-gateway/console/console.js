@@ -30,7 +30,7 @@ for(let i;o<e&&(i=n[r+o])<128;o++)s+=String.fromCharCode(i);if(o<e){let i=$e(t,e
 LED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMEN\
 TED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED".split(" ").map((e,n)=>[e,n]))}var sn=t=>t instanceof Error?t.message:String(t),X=(t,e)=>new B(t,e,{mayHaveRun:!1}),
 Lt=(t,e)=>{let n=B.from(t);return n.mayHaveRun||!e?n:new B(n.code,n.message,{...n,mayHaveRun:!0})},on=t=>t>0&&t<=16?t:2,Ut=(t,e,n)=>new B(t,n?e:`not sent: ${e}`,
-{mayHaveRun:!!n}),an=t=>Ut(1,"the caller cancelled the call",t),ln=(t,e="")=>Ut(4,`deadline exceeded${e}`,t);var un=100,No=64<<20,Co=12,Xn=8,To=32,jn=56,Mo=184,Vn=new Uint8Array(8),Dr=new DataView(Vn.buffer);function F(t,e,n){let r;return{name:t,fields:()=>r??=$o(e,n?.()??
+{mayHaveRun:!!n}),an=t=>Ut(1,"the caller cancelled the call",t),ln=(t,e="")=>Ut(4,`deadline exceeded${e}`,t);var un=100,No=64<<20,Co=12,Xn=8,To=32,jn=56,Mo=184,Vn=new Uint8Array(8),Dr=new DataView(Vn.buffer);function L(t,e,n){let r;return{name:t,fields:()=>r??=$o(e,n?.()??
 [])}}function Qn(t,e){let n=It(256);return _t(n,t,e),Ot(n)}function Kn(t,e){return e[0]===18&&M(`${t.name} has the layout ${Te(j(e.subarray(1)))}, which is unkn\
 own`),Pt(j(e),t)}function _t(t,e,n){t.depth=un,Hr(t,e,n)}function Pt(t,e){return t.depth=un,t.memory=Math.max(No,J(t)*Co),qr(t,e)??Jr(t,e)}function $o(t,e){let n=new Map,
 r=0;return(t?t.split(" "):[]).map(s=>{let o=/^([^:/]+):(?:([^:/]+)\/(\d+)\/)?([?*]?|%\w)(\w)$/.exec(s);if(!o)throw new Error(`invalid table entry: ${s}`);let[,i,
@@ -89,11 +89,11 @@ b,pe(Y=It(),y.subarray(b)))}catch(b){let x=b.message;A.isUp&&g(4,new B(13,x),3),
 5||y===6),Pe=G?R(E,10):y;Pe>65535&&M(`stream ${Pe}`);let Ce=i.get(Pe);if(b>=10){A.isUp||M("a packet before HELLO");let xe=y>=ss,dt=d[y%et];if(!xe&&dt?.id===y&&dt.
 operation===b)return ce(y),e.answered(),dt.isGivenUp?p--:e.replied(dt,x),_();if(s.filter(xo=>xo.packet(A,y,b,x)).length)return;if(xe&&C)return C.packet(y,b,x,!1);
 ++Ne>Vo&&ge("too many stray packets")}else if(b<2){x.length&&M("a PING with a body"),b===1?A.isUp||ge("the server is a compat peer"):Q||(Q=!0,f(0,1));return}else if(b===
-3&&!G){if(!y&&!A.isUp)return L(E);if(y===4)return ge(`closed by the server with code ${R(E,10)}: ${Ze(E,as)}`);if(y===1)return $(E);y>=Po&&M(`packet type ${y} m\
+3&&!G){if(!y&&!A.isUp)return F(E);if(y===4)return ge(`closed by the server with code ${R(E,10)}: ${Ze(E,as)}`);if(y===1)return $(E);y>=Po&&M(`packet type ${y} m\
 ust be understood and is unknown`)}else{if(b===4)return ct();if(b===6)return void(x.length&&C?.cancel(y,R(E,10)));if(b===8)M("a stray HAND_OFF");else if(b===9)do{
 let xe=$e(E,R(E,10));Ce?.packet(2,xe)}while(J(E));else{if(Ce)return e.answered(),G?Ce.items(y===6,E):Ce.packet(b,x);if(b===2){let xe=y-I&32767;if(y>=32768&&xe&&
 xe<=16384)return I=y,C?C.packet(y,2,x,!0):w(y,X(12,"no service is served"))}}}},$=y=>{let b=J(y);for((!b||b>Do)&&M(`ASK of ${b} bytes`);J(y);){let x=Te(y),E=[...c,
-...r?.services??[]].find(G=>G.fingerprint===x);f(2,3,G=>Vr(G,x,E?.layout))}},L=y=>{(ie(y,4)!=="fris"||!ee(y))&&M("no HELLO");let b=new Set,x=0;try{for(;J(y);){x=
+...r?.services??[]].find(G=>G.fingerprint===x);f(2,3,G=>Vr(G,x,E?.layout))}},F=y=>{(ie(y,4)!=="fris"||!ee(y))&&M("no HELLO");let b=new Set,x=0;try{for(;J(y);){x=
 ee(y);let E=Ft(y);if(x>=_o&&M("must be understood and is unknown"),[1,2,3,4,5,6,8,34,35].includes(x)&&(b.has(x)&&M("occurs twice"),b.add(x)),x&&x in k)k[x]=ze(E);else if(x===
 8)ze(E);else if(x===32||x===33){let G=Wr(E);x===32&&a.set(...G)}}}catch(E){M(`HELLO item ${x}: ${E.message}`)}k[3]=Math.min(k[3],et),A.isUp=!0,clearTimeout(U),e.
 room(A)},ce=y=>{d[y%et]=void 0,u--===k[3]&&e.room(A)},de=(y,b)=>{i.set(b,y),y.begin(A,b,k[4])},_=()=>{we&&u===p&&!i.size&&!C?.progress.size&&queueMicrotask(()=>ge(
@@ -119,28 +119,28 @@ w)});return{messages:ye,begin(f,g,w){o=f,i=g,a=w},packet(f,g){if(f===2)return h=
 tr,fe(new Uint8Array(g)));let w=j(g);if(f===5){let S=ze(w);v||=!S,(a+=S)>0&&I()}else if(g.length){let S=on(R(w,10));K(new B(S,Ze(w,Zo),{mayHaveRun:!v}))}else Q(
 !0)},items(f,g){if(p){!f&&h&&M("late HEADERS"),h=!0;try{if(f)return Q(ts(g)??!0);s?.(ye.metadata=yn(g).metadata)}catch(w){ne(bn(w,e))}}},send:z,async pump(f,g,w){
 try{let S=f,N=S?.[Symbol.asyncIterator]?.()??S?.[Symbol.iterator]?.();if(!N)throw X(3,`messages are an iterable, not ${String(f)}`);k=async()=>{try{await N.return?.()}catch{}},
-n||V(5,()=>{});for(let $;;){for(;(a<=0||o?.isFull)&&!O();)await new Promise(L=>I=L);if(O())return;if(!$)$=await N.next();else{if($.done)break;z($.value),$=void 0}}
+n||V(5,()=>{});for(let $;;){for(;(a<=0||o?.isFull)&&!O();)await new Promise(F=>I=F);if(O())return;if(!$)$=await N.next();else{if($.done)break;z($.value),$=void 0}}
 k=void 0,ae(),O()||w?.()}catch(S){if(!n)throw k?.(),k=void 0,S;te(Lt(S,g))}},room:()=>I(),finish:ae,discard:le,fail:ne,lost:K}}var ei=3e4,ti=5e3,ni=20,ds=2e3,us=10,Ht=class{constructor(e,{timeout:n,reconnectTimeout:r=ti,metadata:s,serve:o,stayConnected:i}={}){let a=n??ei,c,d=0,u=us,p=0,
 m,h=!1,v="",I=[new Set,new Set,new Set],k=({service:f,method:{sends:g,receives:w}})=>I[f?g||w?1:0:2],O=new Set,we=[],Y=()=>{c||m||h||!(I.some(({size:f})=>f)||i)||
 (p=performance.now(),c=ls(e,fe,[...O],o,we))},fe={room:f=>queueMicrotask(()=>{for(let g of I)for(let w of g){if(c!==f||!Ne(w,f))break;c===f&&g.delete(w)}}),closing(f,g){
 if(c===f){if(c=void 0,v=g,f.isUp)for(let w of I)w.forEach(Z);f.isUp&&performance.now()-p>=ds?d=0:h||(clearTimeout(m),m=tt(Math.random()*Math.min(ni*2**Math.min(
-d++,16),ds),()=>{m=void 0,Y()})),Y()}},answered:()=>void(d=0),replied(f,g){let w=f,{method:{reply:S},options:{onMetadata:N}}=w;ae(w);try{let $=j(g),L=mn($),ce=yt(
-$,L);if(ce)throw ce;$.at&&N?.(L.metadata),w.resolve(Pt($,S)),u<us&&(u+=.1)}catch($){w.reject(Lt(bn($,S),w.sent>1))}},expired:f=>Q(f),lost(f,g){let w=f;if(w.link=
+d++,16),ds),()=>{m=void 0,Y()})),Y()}},answered:()=>void(d=0),replied(f,g){let w=f,{method:{reply:S},options:{onMetadata:N}}=w;ae(w);try{let $=j(g),F=mn($),ce=yt(
+$,F);if(ce)throw ce;$.at&&N?.(F.metadata),w.resolve(Pt($,S)),u<us&&(u+=.1)}catch($){w.reject(Lt(bn($,S),w.sent>1))}},expired:f=>Q(f),lost(f,g){let w=f;if(w.link=
 void 0,!w.method.idempotent||w.sent>1||u<1)return K(w,g);u--,ye(w)}},Ne=(f,g)=>{let{service:w}=f;try{return w&&g.announce(w),f.start(f,g)&&!!++f.sent}catch(S){return K(
 f,Lt(S,f.sent)),!0}},ye=f=>{if(!(c?.isUp&&Ne(f,c))){if(h)return K(f,ps(f.sent));k(f).add(f),Y(),Z(f)}},Z=f=>{f.reconnectsUntil=performance.now()+(f.options.reconnectTimeout??
 r),Q(f)},Q=f=>{let{until:g,sent:w,reconnectsUntil:S}=f,N=performance.now(),$=k(f).has(f)&&!c?.isUp&&`no connection to the server${v&&`: ${v}`}`;clearTimeout(f.timer),
 N>=g?K(f,ln(w,$?`; ${$}`:"")):N>=S&&$?K(f,Ut(14,$,w)):f.timer=tt((N<S?Math.min(g,S):g)-N,()=>Q(f))},ae=f=>{k(f).delete(f),clearTimeout(f.timer),f.options.signal?.
 removeEventListener("abort",f.abort)},K=(f,g)=>{ae(f),f.link?.cancel(f),f.reject(g)},te=(f,{sentTimeout:g,until:w,options:{metadata:S}})=>{(g!==void 0||s||S)&&Yr(
 f,{timeout:g&&w-performance.now(),metadata:{...s,...S}})},ne=(f,g)=>{te(f,g),_t(f,g.method.request,g.request)},le=(f,g)=>{let w=g.call(f,ne);return w&&(f.link=g),
-w},z=(f,g,w,S,N,$,L,ce)=>{let{signal:de}=S,_={id:0,operation:g.operation,until:performance.now()+ +(N??(f?a:1/0)),isGivenUp:!1,sent:0,reconnectsUntil:1/0,timer:void 0,
-link:void 0,service:f,method:g,request:w,options:S,sentTimeout:N,start:$,resolve:L,reject:ce,abort:de&&(()=>K(_,an(_.sent)))};return isNaN(_.until)?ce(X(3,"the \
+w},z=(f,g,w,S,N,$,F,ce)=>{let{signal:de}=S,_={id:0,operation:g.operation,until:performance.now()+ +(N??(f?a:1/0)),isGivenUp:!1,sent:0,reconnectsUntil:1/0,timer:void 0,
+link:void 0,service:f,method:g,request:w,options:S,sentTimeout:N,start:$,resolve:F,reject:ce,abort:de&&(()=>K(_,an(_.sent)))};return isNaN(_.until)?ce(X(3,"the \
 timeout is not a number")):de?.aborted?_.abort?.():(de?.addEventListener("abort",_.abort),N!==void 0&&Q(_),(N===void 0||_.timer)&&ye(_)),_},V=(f,g,w,S={})=>{let N,
-$=cs(g.request,g.reply,!0,()=>N&&ae(N),S.onMetadata);return N=z(f,g,w,S,S.timeout,(L,ce)=>{let de=ce.open($,_=>{te(_,L),D(_,9),P(_,L.operation)});if(de){let _=L.
-sentTimeout===void 0;_&&(L.until=1/0),$.pump(w,g.sends,()=>{!_||g.receives||(L.until=performance.now()+a,Q(L))})}return de},()=>{},$.fail),$};this.unary=(f,g,w,S={})=>new Promise(
+$=cs(g.request,g.reply,!0,()=>N&&ae(N),S.onMetadata);return N=z(f,g,w,S,S.timeout,(F,ce)=>{N=F;let de=ce.open($,_=>{te(_,F),D(_,9),P(_,F.operation)});if(de){let _=F.
+sentTimeout===void 0;_&&(F.until=1/0),$.pump(w,g.sends,()=>{!_||g.receives||(F.until=performance.now()+a,Q(F))})}return de},()=>{},$.fail),$};this.unary=(f,g,w,S={})=>new Promise(
 (N,$)=>void z(f,g,w,S,S.timeout??n,le,N,$)),this.serverStreaming=(f,g,w,S)=>V(f,g,[w],S).messages,this.twoWay=(f,g,w,S)=>V(f,g,w,S).messages,this.clientStreaming=
-async(f,g,w,S)=>{let{messages:N}=V(f,g,w,S),{done:$,value:L}=await N.next();if($)throw new B(13,"there is no reply");return N.return?.(),L},this.name=f=>void O.
-add(f),this.mount=f=>void we.push(f),this.connected=(f,g,w)=>new Promise((S,N)=>{z(void 0,{},void 0,{reconnectTimeout:g,signal:w},void 0,($,L)=>L.isFull?!1:(f?.(
-L),ae($),S(L),!0),S,N)}),this.close=()=>{h=!0,clearTimeout(m);for(let f of I)for(let g of f)K(g,ps(g.sent));c?.drain()},i&&queueMicrotask(Y)}},ps=t=>Ut(9,"the c\
+async(f,g,w,S)=>{let{messages:N}=V(f,g,w,S),{done:$,value:F}=await N.next();if($)throw new B(13,"there is no reply");return N.return?.(),F},this.name=f=>void O.
+add(f),this.mount=f=>void we.push(f),this.connected=(f,g,w)=>new Promise((S,N)=>{z(void 0,{},void 0,{reconnectTimeout:g,signal:w},void 0,($,F)=>F.isFull?!1:(f?.(
+F),ae($),S(F),!0),S,N)}),this.close=()=>{h=!0,clearTimeout(m);for(let f of I)for(let g of f)K(g,ps(g.sent));c?.drain()},i&&queueMicrotask(Y)}},ps=t=>Ut(9,"the c\
 hannel is closed",t);var nt=65280,ri=nt+8,si=16<<20,nr=64,oi=255,ii=65536,ai=4,vn={now:0,last:1,oldest:2},li=1e4,fs=t=>{let e=mn(t);return(t.at?yt(t,e):void 0)??X([8,12,7][ee(t)-3]??
 3,Ze(t))},ms=t=>{let e=R(t,10);return e>oi&&M("a topic is too long"),ie(t,e)},ys=new WeakMap,qt=class{constructor(e){this.channel=e;this.requests=new Map;this.last=
 0;let{requests:n}=this,r=ys.get(e);if(r)return r;ys.set(e,this),e.mount({packet:(s,o,i,a)=>{if(i<nt||i>ri)return!1;!o&&i===nt+5&&(this.refused??=fs(j(a)));for(let c of o?
@@ -151,19 +151,19 @@ throw X(8,"too many requests");do this.last=this.last%65535+1;while(i.has(this.l
 i.delete(d)&&n!==void 0&&u?.isUp&&u.write(d,nt+1)},{first:we,messages:Y,put:fe,end:Ne,take:ye}=hn(A=>(p-=A.payload.length+nr,A),O),Z=A=>{clearTimeout(v),i.delete(
 d),this.published=I??this.published,c(A),Ne(A)},Q=r?[]:n?.split(".")??[],ae=Q.at(-1)===">",K=A=>{let C=A.split(".");return(ae?C.length>=Q.length:C.length===Q.length)&&
 Q.every((U,H)=>U===">"||U==="*"||U===C[H])},te=e===0&&!r&&s!==void 0,ne=typeof s=="object";if(ne&&!(/^[\da-f]{16}$/.test(s.epoch)&&s.offset>=0))throw X(3,`${s.epoch}\
-, ${s.offset} is not a position`);let le=ne||s===void 0?vn.oldest:vn[s],z=new Map(ne?[[n,{...s,offset:s.offset+1}]]:[]),V=new Map,f=0,g="",w=!1,S=!1,N=!1,$=!1,L=!1,
+, ${s.offset} is not a position`);let le=ne||s===void 0?vn.oldest:vn[s],z=new Map(ne?[[n,{...s,offset:s.offset+1}]]:[]),V=new Map,f=0,g="",w=!1,S=!1,N=!1,$=!1,F=!1,
 ce=()=>!n?.match(/[*>]/)&&z.size>0,de=A=>{u?.write(d,nt+A,C=>{if(n!==void 0&&Ke(C,ve(n)),A===6){D(C,le);for(let[U,H]of z)He(C,U),Rt(C,H.epoch),P(C,H.offset)}else
 pe(C,ve(r))})},_=()=>{let A=z.size>0;return z=new Map,le=vn.now,w=!1,N=!0,A},ct=A=>{o.connected(C=>{u=C,e===3&&((this.published??C)!==C&&(this.refused=new B(15,
 "the connection was lost")),I=this.published,this.published=void 0);try{de(te?6:e)}catch(U){if(!S||!_())throw U;de(6)}S||(v=tt(li,()=>{O(),Z(ln(1,"; the server \
-may have no broker"))}))},A,k.signal).catch(C=>{S&&C.code===9&&Ne(!0),Z(C)})},ge=()=>{clearTimeout(v),L=!0,S&&(N||!(te&&$))&&(h=!0),a(Y)},$t=(A,C,U)=>{if(C===5&&
-A&&!L&&te&&U.bytes[U.at]===ai)N=!0,de(0);else if((C===5||C===6&&U.bytes[U.at])&&A&&!L&&S&&_())de(6);else if(C===6&&A&&U.bytes[U.at]===0){ee(U),$=ee(U)===1;let H=Te(
+may have no broker"))}))},A,k.signal).catch(C=>{S&&C.code===9&&Ne(!0),Z(C)})},ge=()=>{clearTimeout(v),F=!0,S&&(N||!(te&&$))&&(h=!0),a(Y)},$t=(A,C,U)=>{if(C===5&&
+A&&!F&&te&&U.bytes[U.at]===ai)N=!0,de(0);else if((C===5||C===6&&U.bytes[U.at])&&A&&!F&&S&&_())de(6);else if(C===6&&A&&U.bytes[U.at]===0){ee(U),$=ee(U)===1;let H=Te(
 U,16);f=R(U,10);let W=g!==""&&g!==H;g=H,ge(),N=!1,h||=ce()?!f:W}else if(C===7)for(;J(U);){let H=ms(U),W={epoch:Te(U,16),offset:R(U,10)};if(Number.isSafeInteger(
-W.offset)||M("an integer is beyond 2^53"),!L||!A&&!K(H))continue;let re=V.get(H);A&&!re?(f--,re=z.get(H)??(w?{...W,offset:1}:void 0)):!A&&re?.epoch!==W.epoch&&(re=
+W.offset)||M("an integer is beyond 2^53"),!F||!A&&!K(H))continue;let re=V.get(H);A&&!re?(f--,re=z.get(H)??(w?{...W,offset:1}:void 0)):!A&&re?.epoch!==W.epoch&&(re=
 void 0),re&&$&&(A||!N)&&(re.epoch===W.epoch&&re.offset<=W.offset?m+=W.offset-re.offset:h=!0),V.size>=ii&&!V.has(H)&&(V.clear(),N=!0),V.set(H,W)}else return!1;return!0};
-i.set(d,{packet(A,C,U,H){if(!(A!==u||te&&$t(C,U,H)))if(U===2){let W=ms(H);if(!C&&(!L||!K(W)))return;let re=ft(H),Qe=V.get(W);for(Qe&&V.set(W,{...Qe,offset:Qe.offset+
+i.set(d,{packet(A,C,U,H){if(!(A!==u||te&&$t(C,U,H)))if(U===2){let W=ms(H);if(!C&&(!F||!K(W)))return;let re=ft(H),Qe=V.get(W);for(Qe&&V.set(W,{...Qe,offset:Qe.offset+
 1}),p+=re.length+nr,fe({topic:W,payload:re,position:Qe,lagged:m,reconnected:h}),m=0,h=!1;p>si;){let y=ye();p-=y.payload.length+nr;let b=we();b.lagged+=y.lagged+
-1,b.reconnected||=y.reconnected}}else U===4?L&&!(te&&$&&!N)&&(m+=R(H,10)):C&&(J(H)?Z(fs(H)):ge())},down(A,C){if(A===u){if(n===void 0||!L&&!S)return Z(C);if(L)if(f>
-0&&!N){N=!w&&!ce();for(let[U,H]of V)z.set(U,H)}else N?_():(z=V,le=vn.oldest,w=!0);V=new Map,L=!1,S=!0,ct(1/0)}}}),ct()})}};var wn="frisbee.1";function rr(t,{protocols:e=[],WebSocket:n=globalThis.WebSocket}={}){return r=>{if(!n)throw new Error("no WebSocket; set the option `WebSocket\
+1,b.reconnected||=y.reconnected}}else U===4?F&&!(te&&$&&!N)&&(m+=R(H,10)):C&&(J(H)?Z(fs(H)):ge())},down(A,C){if(A===u){if(n===void 0||!F&&!S)return Z(C);if(F)if(f>
+0&&!N){N=!w&&!ce();for(let[U,H]of V)z.set(U,H)}else N?_():(z=V,le=vn.oldest,w=!0);V=new Map,F=!1,S=!0,ct(1/0)}}}),ct()})}};var wn="frisbee.1";function rr(t,{protocols:e=[],WebSocket:n=globalThis.WebSocket}={}){return r=>{if(!n)throw new Error("no WebSocket; set the option `WebSocket\
 ` or use frisbee-rpc/node");let s=new n(String(t),[wn,...e]);s.binaryType="arraybuffer";let o="";return s.onopen=()=>{if(s.protocol===wn)return r.open();o=`the \
 server does not speak ${wn}`,s.close()},s.onmessage=({data:i})=>{i instanceof ArrayBuffer?r.data(new Uint8Array(i)):s.close()},s.onerror=({message:i=""})=>void(o||=
 i),s.onclose=({code:i,reason:a})=>{r.close(o||`the WebSocket was closed (${i}${a&&`, ${a}`})`)},{send:i=>s.send(i),close:()=>s.close(),buffered:()=>s.bufferedAmount}}}var ci=64;var xn=class{constructor(e){this.messages=new Map;this.enums=new Map;for(let{number:n,bytes:r}of Ae(e))n===1&&this.file(r)}message(e){let n=this.messages.get(e);
@@ -186,17 +186,17 @@ for(let{number:e,bytes:n}of Ae(t))if(e===1)return Oe(n);return""}function ws(t,e
 let e=new Map;for(let{number:n,bytes:r}of Ae(t)){if(n!==1)continue;let s="",o="",i="";for(let c of Ae(r))if(c.number===1){let d=j(c.bytes),u=[];for(;J(d);)u.push(
 R(d));s=u.join(",")}else c.number===3?o=Oe(c.bytes):c.number===4&&(i=Oe(c.bytes));let a=o||i;a&&e.set(s,Sn(a))}return e}var Sn=t=>t.replace(/^ /gm,"").trim();var Ve=t=>`f${t.number}`,bt=t=>`o${t}`,sr={1:"d",2:"f",3:"l",4:"w",5:"i",6:"w",7:"u",8:"b",9:"s",10:"m",11:"m",12:"y",13:"u",14:"e",15:"i",16:"l",17:"i",18:"l"},
 ht=class{constructor(e){this.schema=e;this.types=new Map;this.enums=new Map}of(e){let n=this.types.get(e);if(n)return n;let r=this.schema.message(e),s=mi(this.schema,
-r),o=s.map(c=>`${Ve(c)}:${this.spec(r,c)}`).join(" "),i=s.map(c=>this.schema.entry(c)?.fields[1]??c).filter(c=>vs(c.kind)),a=F(e,o,()=>i.map(c=>c.kind===14?this.
+r),o=s.map(c=>`${Ve(c)}:${this.spec(r,c)}`).join(" "),i=s.map(c=>this.schema.entry(c)?.fields[1]??c).filter(c=>vs(c.kind)),a=L(e,o,()=>i.map(c=>c.kind===14?this.
 choice(c.type):this.of(c.type)));return this.types.set(e,a),a}spec(e,n){let r=this.schema.entry(n),s=sr[n.kind];if(r){let[o,i]=r.fields;if(!o||!i)throw new Error(
 `${r.name} is not a map entry`);return`%${sr[o.kind]}${sr[i.kind]}`}if(n.isRepeated)return`*${s}`;if(n.oneof!==void 0){let o=e.fields.filter(i=>i.oneof===n.oneof);
 return`${bt(n.oneof)}/${o.indexOf(n)+1}/${s}`}return n.isOptional&&s!=="m"?`?${s}`:s}choice(e){let n=this.enums.get(e);return n||(n=fi(this.schema.enumeration(e)),
 this.enums.set(e,n)),n}},fi=t=>Object.fromEntries(t.values.map(({number:e},n)=>[`v${n}`,e]));function mi(t,e){let n=r=>t.entry(r)?2:r.isRepeated?1:r.kind===11||
 r.kind===10?2:0;return[0,1,2].flatMap(r=>e.fields.filter(s=>n(s)===r))}function xs(t,e,n,r){let s=r.map(({operation:i,request:a,response:c,sends:d,receives:u,isIdempotent:p})=>({
 operation:i,request:t.of(a),reply:t.of(c),sends:d,receives:u,idempotent:p})),o=Ye(e,n,"",Object.fromEntries(s.map((i,a)=>[`m${a}`,i])));return s.map(i=>({service:o,
-method:i}))}var or={POLYGLOT:0,PROTOBUF:1},Jt={UNKNOWN:0,IDEMPOTENT:1,NO_SIDE_EFFECTS:2},yi=F("frpc.reflection.v1.FilesPiece","etag:s notModified:b data:y"),gi=F("frpc.refl\
-ection.v1.FilesRequest","etag:s withoutImports:b names:*s symbols:*s"),hi=F("frpc.reflection.v1.ListPiece","etag:s notModified:b services:*m",()=>[wi]),bi=F("fr\
-pc.reflection.v1.ListRequest","etag:s"),vi=F("frpc.reflection.v1.Method","name:s operation:u request:s requestStreams:b response:s responseStreams:b idempotency\
-:e docs:s isDeprecated:b formats:*s",()=>[Jt]),wi=F("frpc.reflection.v1.Service","name:s fingerprint:s layout:y codec:e file:s docs:s isDeprecated:b methods:*m \
+method:i}))}var or={POLYGLOT:0,PROTOBUF:1},Jt={UNKNOWN:0,IDEMPOTENT:1,NO_SIDE_EFFECTS:2},yi=L("frpc.reflection.v1.FilesPiece","etag:s notModified:b data:y"),gi=L("frpc.refl\
+ection.v1.FilesRequest","etag:s withoutImports:b names:*s symbols:*s"),hi=L("frpc.reflection.v1.ListPiece","etag:s notModified:b services:*m",()=>[wi]),bi=L("fr\
+pc.reflection.v1.ListRequest","etag:s"),vi=L("frpc.reflection.v1.Method","name:s operation:u request:s requestStreams:b response:s responseStreams:b idempotency\
+:e docs:s isDeprecated:b formats:*s",()=>[Jt]),wi=L("frpc.reflection.v1.Service","name:s fingerprint:s layout:y codec:e file:s docs:s isDeprecated:b methods:*m \
 operations:*u",()=>[or,vi]),vt=Ye("frpc.reflection.v1.Reflection","2827b98f5f97380f22de961eb0322afd","AQgAAQEJAAMBCQIIA0sEAAQBCQQIAkkDSQADAQkCCAMMAAkBCQIJAwwEDg\
 UFCQYJBwgISwYJTQECAAIACgEJAg0DCQQIBQkGCAcOBwkJCggISQEDAAICAgRMaXN0AgABBUZpbGVzAgIDHWZycGMucmVmbGVjdGlvbi52MS5SZWZsZWN0aW9u",{list:{operation:65e3,request:bi,reply:hi,
 receives:!0,idempotent:!0},files:{operation:65001,request:gi,reply:yi,receives:!0,idempotent:!0}});var Ss=32<<20,Fe=t=>`${t.service.name}/${t.name}`,An=class{constructor(e,n){this.url=e;this.metadata={};this.wire="connecting";this.traffic={since:0,connections:0,
@@ -436,18 +436,18 @@ n.hasEnded,onclick:()=>this.send()},r?"Send":"Open and send",s("Ctrl ↵")):l("b
 all",s("Ctrl ↵"));T(this.actions,a,e.sends&&!r&&l("button",{type:"button",onclick:()=>this.attempt(()=>this.begin())},"Open"),e.sends&&r&&l("button",{type:"bu\
 tton",disabled:n.hasEnded,onclick:()=>this.end()},"End",s("Ctrl ⇧ ↵")),r&&l("button",{type:"button",onclick:()=>this.cancel()},"Cancel",s("Esc"))),i&&[...this.
 actions.querySelectorAll("button")].find(c=>!c.disabled)?.focus()}attempt(e){this.note("");try{e()}catch(n){this.note(n.message)}}note(e){this.problem.textContent!==
-e&&(this.problem.textContent=e)}};var ra={UNKNOWN:0,COMPAT:1,NATIVE:2,OTHER_PROTOCOL:3},sa=F("frpc.introspection.v1.Call","id:u method:s ageMs:w timeLeftMs:w hasDeadline:b"),oa=F("frpc.introspec\
-tion.v1.Close","kind:s reason:s peer:s ageMs:w"),ia=F("frpc.introspection.v1.CloseCount","kind:s count:w"),aa=F("frpc.introspection.v1.CodeCount","code:i count:\
-w"),wr=F("frpc.introspection.v1.Connection","number:w peer:s local:s ageMs:w kind:e calls:w streams:w queued:w memory:w oldestCallMs:w isGoingAway:b isWithin:b",
-()=>[ra]),la=F("frpc.introspection.v1.ConnectionReply","routed:s calls:*m streams:*m connection:m hello:m",()=>[sa,ba,wr,fa]),ca=F("frpc.introspection.v1.Connec\
-tionRequest","server:s number:w"),da=F("frpc.introspection.v1.ConnectionsReply","next:w connections:*m",()=>[wr]),ua=F("frpc.introspection.v1.ConnectionsRequest",
-"server:s after:w limit:u"),pa=F("frpc.introspection.v1.Figures","ok:w sumNs:w p50Ns:w p99Ns:w maxNs:w failed:*m",()=>[aa]),fa=F("frpc.introspection.v1.Hello","\
-version:u bodyMax:u streamsMax:u callsMax:u streamCredit:u"),ma=F("frpc.introspection.v1.Method","name:s operation:u figures:m",()=>[pa]),eo=F("frpc.introspecti\
+e&&(this.problem.textContent=e)}};var ra={UNKNOWN:0,COMPAT:1,NATIVE:2,OTHER_PROTOCOL:3},sa=L("frpc.introspection.v1.Call","id:u method:s ageMs:w timeLeftMs:w hasDeadline:b"),oa=L("frpc.introspec\
+tion.v1.Close","kind:s reason:s peer:s ageMs:w"),ia=L("frpc.introspection.v1.CloseCount","kind:s count:w"),aa=L("frpc.introspection.v1.CodeCount","code:i count:\
+w"),wr=L("frpc.introspection.v1.Connection","number:w peer:s local:s ageMs:w kind:e calls:w streams:w queued:w memory:w oldestCallMs:w isGoingAway:b isWithin:b",
+()=>[ra]),la=L("frpc.introspection.v1.ConnectionReply","routed:s calls:*m streams:*m connection:m hello:m",()=>[sa,ba,wr,fa]),ca=L("frpc.introspection.v1.Connec\
+tionRequest","server:s number:w"),da=L("frpc.introspection.v1.ConnectionsReply","next:w connections:*m",()=>[wr]),ua=L("frpc.introspection.v1.ConnectionsRequest",
+"server:s after:w limit:u"),pa=L("frpc.introspection.v1.Figures","ok:w sumNs:w p50Ns:w p99Ns:w maxNs:w failed:*m",()=>[aa]),fa=L("frpc.introspection.v1.Hello","\
+version:u bodyMax:u streamsMax:u callsMax:u streamCredit:u"),ma=L("frpc.introspection.v1.Method","name:s operation:u figures:m",()=>[pa]),eo=L("frpc.introspecti\
 on.v1.Server","name:s memoryMax:w memoryHeld:w opened:w open:w shed:w notAccepted:w closes:*m lastCloses:*m workers:*m methods:*m translated:*m",()=>[ia,oa,Sa,ma,
-va]),ya=F("frpc.introspection.v1.ServerConnections","connections:*m server:m",()=>[wr,eo]),ga=F("frpc.introspection.v1.ServersReply","servers:*m",()=>[eo]),ha=F(
-"frpc.introspection.v1.ServersRequest",""),ba=F("frpc.introspection.v1.Stream","id:u isOpenedHere:b credit:l isUnlimited:b window:w unread:w"),va=F("frpc.intros\
-pection.v1.TranslatedService","name:s calls:w skippedFields:w layouts:*s"),wa=F("frpc.introspection.v1.WatchReply","servers:*m",()=>[ya]),xa=F("frpc.introspecti\
-on.v1.WatchRequest","intervalMs:u connections:u"),Sa=F("frpc.introspection.v1.Worker","tasks:w ready:w polls:w threadsGivenUp:w"),Un=Ye("frpc.introspection.v1.I\
+va]),ya=L("frpc.introspection.v1.ServerConnections","connections:*m server:m",()=>[wr,eo]),ga=L("frpc.introspection.v1.ServersReply","servers:*m",()=>[eo]),ha=L(
+"frpc.introspection.v1.ServersRequest",""),ba=L("frpc.introspection.v1.Stream","id:u isOpenedHere:b credit:l isUnlimited:b window:w unread:w"),va=L("frpc.intros\
+pection.v1.TranslatedService","name:s calls:w skippedFields:w layouts:*s"),wa=L("frpc.introspection.v1.WatchReply","servers:*m",()=>[ya]),xa=L("frpc.introspecti\
+on.v1.WatchRequest","intervalMs:u connections:u"),Sa=L("frpc.introspection.v1.Worker","tasks:w ready:w polls:w threadsGivenUp:w"),Un=Ye("frpc.introspection.v1.I\
 ntrospection","bd16b32c178276e1068b286a315fbc97","ARYAAAABAUsIAAMBCQIEAw0AAgIEAUsJAAIBCQIEAAUFCQNLCgRLCwErCQIrDAACAQ0CDQABAUsNAAwBCQIEAwQEBAUEBgQHBAhLDglLDwpLEA\
 tLEQxLEgAMAQQCCQMJBAQFDhMGBAcECAQJBAoECwgMCAAFAQ0CCQMEBAQFCAAGAQ0CCAMDBAgFBAYEAAUBDQINAw0EDQUNAAICSwkBKwgAAgEJAgQABAEJAgkDCQQEAAQBBAIEAwQEBAADAQkCDQMrFAAEAQkDBA\
 QEAkkBBAACAgIABgEEAwQEBAUEBgQCSxUAAgEFAgQEB1NlcnZlcnMAAAELQ29ubmVjdGlvbnMAAgMKQ29ubmVjdGlvbgAEBQVXYXRjaAIGByNmcnBjLmludHJvc3BlY3Rpb24udjEuSW50cm9zcGVjdGlvbg==",
