@@ -231,7 +231,7 @@ export class Topics {
       // State of a subscription with history. A position holds the offset of the next message of its topic.
       const follows = operation === Op.Subscribe && !group && from !== undefined;
       const isPosition = typeof from === "object";
-      if (isPosition && !(/^[\da-f]{16}$/.test(from.epoch) && from.offset >= 0)) throw notRun(Is.INVALID_ARGUMENT, `${from.epoch}, ${from.offset} is not a position`);
+      if (isPosition && !(/^[\da-f]{16}$/.test(from.epoch) && from.offset >= 0 && Number.isSafeInteger(from.offset))) throw notRun(Is.INVALID_ARGUMENT, `${from.epoch}, ${from.offset} is not a position`);
       let opening = isPosition || from === undefined ? STARTS.oldest : STARTS[from];
       let expected = new Map<string, Position>(isPosition ? [[pattern as string, { ...from, offset: from.offset + 1 }]] : []);
       let positions = new Map<string, Position>();

@@ -350,6 +350,7 @@ test("invalid arguments are refused with their remedy", () =>
       [client.add({}, { metadata: { A: "b" } }), "invalid metadata A: keys have a-z"],
       [client.add({}, { metadata: { "a b": "c" } }), "invalid metadata a b: keys have a-z"],
       [new Topics(channel).subscribe("a", { from }), "zz, -7 is not a position"],
+      [new Topics(channel).subscribe("a", { from: { epoch: "0".repeat(16), offset: Infinity } }), "0000000000000000, Infinity is not a position"],
     ] as const) {
       const status = await failed(call);
       assert.equal(status.code, Code.INVALID_ARGUMENT);

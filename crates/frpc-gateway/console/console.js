@@ -150,20 +150,20 @@ hannel is closed",t);var nt=65280,ri=nt+8,si=16<<20,nr=64,oi=255,ii=65536,ai=4,v
 throw X(8,"too many requests");do this.last=this.last%65535+1;while(i.has(this.last));let d=this.last,u,p=0,m=0,h=!1,v,I,k=new AbortController,O=()=>{k.abort(),
 i.delete(d)&&n!==void 0&&u?.isUp&&u.write(d,nt+1)},{first:we,messages:Y,put:fe,end:Ne,take:ye}=hn(A=>(p-=A.payload.length+nr,A),O),Z=A=>{clearTimeout(v),i.delete(
 d),this.published=I??this.published,c(A),Ne(A)},Q=r?[]:n?.split(".")??[],ae=Q.at(-1)===">",K=A=>{let C=A.split(".");return(ae?C.length>=Q.length:C.length===Q.length)&&
-Q.every((U,H)=>U===">"||U==="*"||U===C[H])},te=e===0&&!r&&s!==void 0,ne=typeof s=="object";if(ne&&!(/^[\da-f]{16}$/.test(s.epoch)&&s.offset>=0))throw X(3,`${s.epoch}\
-, ${s.offset} is not a position`);let le=ne||s===void 0?vn.oldest:vn[s],z=new Map(ne?[[n,{...s,offset:s.offset+1}]]:[]),V=new Map,f=0,g="",w=!1,S=!1,N=!1,$=!1,F=!1,
-ce=()=>!n?.match(/[*>]/)&&z.size>0,de=A=>{u?.write(d,nt+A,C=>{if(n!==void 0&&Ke(C,ve(n)),A===6){D(C,le);for(let[U,H]of z)He(C,U),Rt(C,H.epoch),P(C,H.offset)}else
-pe(C,ve(r))})},_=()=>{let A=z.size>0;return z=new Map,le=vn.now,w=!1,N=!0,A},ct=A=>{o.connected(C=>{u=C,e===3&&((this.published??C)!==C&&(this.refused=new B(15,
-"the connection was lost")),I=this.published,this.published=void 0);try{de(te?6:e)}catch(U){if(!S||!_())throw U;de(6)}S||(v=tt(li,()=>{O(),Z(ln(1,"; the server \
-may have no broker"))}))},A,k.signal).catch(C=>{S&&C.code===9&&Ne(!0),Z(C)})},ge=()=>{clearTimeout(v),F=!0,S&&(N||!(te&&$))&&(h=!0),a(Y)},$t=(A,C,U)=>{if(C===5&&
-A&&!F&&te&&U.bytes[U.at]===ai)N=!0,de(0);else if((C===5||C===6&&U.bytes[U.at])&&A&&!F&&S&&_())de(6);else if(C===6&&A&&U.bytes[U.at]===0){ee(U),$=ee(U)===1;let H=Te(
-U,16);f=R(U,10);let W=g!==""&&g!==H;g=H,ge(),N=!1,h||=ce()?!f:W}else if(C===7)for(;J(U);){let H=ms(U),W={epoch:Te(U,16),offset:R(U,10)};if(Number.isSafeInteger(
-W.offset)||M("an integer is beyond 2^53"),!F||!A&&!K(H))continue;let re=V.get(H);A&&!re?(f--,re=z.get(H)??(w?{...W,offset:1}:void 0)):!A&&re?.epoch!==W.epoch&&(re=
-void 0),re&&$&&(A||!N)&&(re.epoch===W.epoch&&re.offset<=W.offset?m+=W.offset-re.offset:h=!0),V.size>=ii&&!V.has(H)&&(V.clear(),N=!0),V.set(H,W)}else return!1;return!0};
-i.set(d,{packet(A,C,U,H){if(!(A!==u||te&&$t(C,U,H)))if(U===2){let W=ms(H);if(!C&&(!F||!K(W)))return;let re=ft(H),Qe=V.get(W);for(Qe&&V.set(W,{...Qe,offset:Qe.offset+
-1}),p+=re.length+nr,fe({topic:W,payload:re,position:Qe,lagged:m,reconnected:h}),m=0,h=!1;p>si;){let y=ye();p-=y.payload.length+nr;let b=we();b.lagged+=y.lagged+
-1,b.reconnected||=y.reconnected}}else U===4?F&&!(te&&$&&!N)&&(m+=R(H,10)):C&&(J(H)?Z(fs(H)):ge())},down(A,C){if(A===u){if(n===void 0||!F&&!S)return Z(C);if(F)if(f>
-0&&!N){N=!w&&!ce();for(let[U,H]of V)z.set(U,H)}else N?_():(z=V,le=vn.oldest,w=!0);V=new Map,F=!1,S=!0,ct(1/0)}}}),ct()})}};var wn="frisbee.1";function rr(t,{protocols:e=[],WebSocket:n=globalThis.WebSocket}={}){return r=>{if(!n)throw new Error("no WebSocket; set the option `WebSocket\
+Q.every((U,H)=>U===">"||U==="*"||U===C[H])},te=e===0&&!r&&s!==void 0,ne=typeof s=="object";if(ne&&!(/^[\da-f]{16}$/.test(s.epoch)&&s.offset>=0&&Number.isSafeInteger(
+s.offset)))throw X(3,`${s.epoch}, ${s.offset} is not a position`);let le=ne||s===void 0?vn.oldest:vn[s],z=new Map(ne?[[n,{...s,offset:s.offset+1}]]:[]),V=new Map,
+f=0,g="",w=!1,S=!1,N=!1,$=!1,F=!1,ce=()=>!n?.match(/[*>]/)&&z.size>0,de=A=>{u?.write(d,nt+A,C=>{if(n!==void 0&&Ke(C,ve(n)),A===6){D(C,le);for(let[U,H]of z)He(C,
+U),Rt(C,H.epoch),P(C,H.offset)}else pe(C,ve(r))})},_=()=>{let A=z.size>0;return z=new Map,le=vn.now,w=!1,N=!0,A},ct=A=>{o.connected(C=>{u=C,e===3&&((this.published??
+C)!==C&&(this.refused=new B(15,"the connection was lost")),I=this.published,this.published=void 0);try{de(te?6:e)}catch(U){if(!S||!_())throw U;de(6)}S||(v=tt(li,
+()=>{O(),Z(ln(1,"; the server may have no broker"))}))},A,k.signal).catch(C=>{S&&C.code===9&&Ne(!0),Z(C)})},ge=()=>{clearTimeout(v),F=!0,S&&(N||!(te&&$))&&(h=!0),
+a(Y)},$t=(A,C,U)=>{if(C===5&&A&&!F&&te&&U.bytes[U.at]===ai)N=!0,de(0);else if((C===5||C===6&&U.bytes[U.at])&&A&&!F&&S&&_())de(6);else if(C===6&&A&&U.bytes[U.at]===
+0){ee(U),$=ee(U)===1;let H=Te(U,16);f=R(U,10);let W=g!==""&&g!==H;g=H,ge(),N=!1,h||=ce()?!f:W}else if(C===7)for(;J(U);){let H=ms(U),W={epoch:Te(U,16),offset:R(U,
+10)};if(Number.isSafeInteger(W.offset)||M("an integer is beyond 2^53"),!F||!A&&!K(H))continue;let re=V.get(H);A&&!re?(f--,re=z.get(H)??(w?{...W,offset:1}:void 0)):
+!A&&re?.epoch!==W.epoch&&(re=void 0),re&&$&&(A||!N)&&(re.epoch===W.epoch&&re.offset<=W.offset?m+=W.offset-re.offset:h=!0),V.size>=ii&&!V.has(H)&&(V.clear(),N=!0),
+V.set(H,W)}else return!1;return!0};i.set(d,{packet(A,C,U,H){if(!(A!==u||te&&$t(C,U,H)))if(U===2){let W=ms(H);if(!C&&(!F||!K(W)))return;let re=ft(H),Qe=V.get(W);
+for(Qe&&V.set(W,{...Qe,offset:Qe.offset+1}),p+=re.length+nr,fe({topic:W,payload:re,position:Qe,lagged:m,reconnected:h}),m=0,h=!1;p>si;){let y=ye();p-=y.payload.
+length+nr;let b=we();b.lagged+=y.lagged+1,b.reconnected||=y.reconnected}}else U===4?F&&!(te&&$&&!N)&&(m+=R(H,10)):C&&(J(H)?Z(fs(H)):ge())},down(A,C){if(A===u){if(n===
+void 0||!F&&!S)return Z(C);if(F)if(f>0&&!N){N=!w&&!ce();for(let[U,H]of V)z.set(U,H)}else N?_():(z=V,le=vn.oldest,w=!0);V=new Map,F=!1,S=!0,ct(1/0)}}}),ct()})}};var wn="frisbee.1";function rr(t,{protocols:e=[],WebSocket:n=globalThis.WebSocket}={}){return r=>{if(!n)throw new Error("no WebSocket; set the option `WebSocket\
 ` or use frisbee-rpc/node");let s=new n(String(t),[wn,...e]);s.binaryType="arraybuffer";let o="";return s.onopen=()=>{if(s.protocol===wn)return r.open();o=`the \
 server does not speak ${wn}`,s.close()},s.onmessage=({data:i})=>{i instanceof ArrayBuffer?r.data(new Uint8Array(i)):s.close()},s.onerror=({message:i=""})=>void(o||=
 i),s.onclose=({code:i,reason:a})=>{r.close(o||`the WebSocket was closed (${i}${a&&`, ${a}`})`)},{send:i=>s.send(i),close:()=>s.close(),buffered:()=>s.bufferedAmount}}}var ci=64;var xn=class{constructor(e){this.messages=new Map;this.enums=new Map;for(let{number:n,bytes:r}of Ae(e))n===1&&this.file(r)}message(e){let n=this.messages.get(e);

@@ -140,20 +140,20 @@ c)}d=!0;let l=t(o,s);e.receives?await r.pump?.(l):(r.send(await l),r.finish())}c
 throw B(8,"too many requests");do this.last=this.last%65535+1;while(d.has(this.last));let f=this.last,h,A=0,S=0,E=!1,N,I,C=new AbortController,F=()=>{C.abort(),
 d.delete(f)&&n!==void 0&&h?.isUp&&h.write(f,Pe+1)},{first:oe,messages:G,put:Y,end:se,take:J}=wt(g=>(A-=g.payload.length+Xt,g),F),H=g=>{clearTimeout(N),d.delete(
 f),this.published=I??this.published,c(g),se(g)},V=o?[]:n?.split(".")??[],Z=V.at(-1)===">",_=g=>{let T=g.split(".");return(Z?T.length>=V.length:T.length===V.length)&&
-V.every((O,P)=>O===">"||O==="*"||O===T[P])},ee=t===0&&!o&&r!==void 0,te=typeof r=="object";if(te&&!(/^[\da-f]{16}$/.test(r.epoch)&&r.offset>=0))throw B(3,`${r.epoch}\
-, ${r.offset} is not a position`);let ie=te||r===void 0?kt.oldest:kt[r],j=new Map(te?[[n,{...r,offset:r.offset+1}]]:[]),q=new Map,i=0,u="",m=!1,b=!1,x=!1,k=!1,M=!1,
-ae=()=>!n?.match(/[*>]/)&&j.size>0,de=g=>{h?.write(f,Pe+g,T=>{if(n!==void 0&&Ue(T,he(n)),g===6){L(T,ie);for(let[O,P]of j)xe(T,O),nt(T,P.epoch),$(T,P.offset)}else
-re(T,he(o))})},D=()=>{let g=j.size>0;return j=new Map,ie=kt.now,m=!1,x=!0,g},Ve=g=>{s.connected(T=>{h=T,t===3&&((this.published??T)!==T&&(this.refused=new R(15,
-"the connection was lost")),I=this.published,this.published=void 0);try{de(ee?6:t)}catch(O){if(!b||!D())throw O;de(6)}b||(N=Ce(Or,()=>{F(),H(Ge(1,"; the server \
-may have no broker"))}))},g,C.signal).catch(T=>{b&&T.code===9&&se(!0),H(T)})},ye=()=>{clearTimeout(N),M=!0,b&&(x||!(ee&&k))&&(E=!0),l(G)},tt=(g,T,O)=>{if(T===5&&
-g&&!M&&ee&&O.bytes[O.at]===Nr)x=!0,de(0);else if((T===5||T===6&&O.bytes[O.at])&&g&&!M&&b&&D())de(6);else if(T===6&&g&&O.bytes[O.at]===0){z(O),k=z(O)===1;let P=Ee(
-O,16);i=U(O,10);let X=u!==""&&u!==P;u=P,ye(),x=!1,E||=ae()?!i:X}else if(T===7)for(;K(O);){let P=Un(O),X={epoch:Ee(O,16),offset:U(O,10)};if(Number.isSafeInteger(
-X.offset)||w("an integer is beyond 2^53"),!M||!g&&!_(P))continue;let ne=q.get(P);g&&!ne?(i--,ne=j.get(P)??(m?{...X,offset:1}:void 0)):!g&&ne?.epoch!==X.epoch&&(ne=
-void 0),ne&&k&&(g||!x)&&(ne.epoch===X.epoch&&ne.offset<=X.offset?S+=X.offset-ne.offset:E=!0),q.size>=Mr&&!q.has(P)&&(q.clear(),x=!0),q.set(P,X)}else return!1;return!0};
-d.set(f,{packet(g,T,O,P){if(!(g!==h||ee&&tt(T,O,P)))if(O===2){let X=Un(P);if(!T&&(!M||!_(X)))return;let ne=Xe(P),Oe=q.get(X);for(Oe&&q.set(X,{...Oe,offset:Oe.offset+
-1}),A+=ne.length+Xt,Y({topic:X,payload:ne,position:Oe,lagged:S,reconnected:E}),S=0,E=!1;A>Cr;){let a=J();A-=a.payload.length+Xt;let p=oe();p.lagged+=a.lagged+1,
-p.reconnected||=a.reconnected}}else O===4?M&&!(ee&&k&&!x)&&(S+=U(P,10)):T&&(K(P)?H(On(P)):ye())},down(g,T){if(g===h){if(n===void 0||!M&&!b)return H(T);if(M)if(i>
-0&&!x){x=!m&&!ae();for(let[O,P]of q)j.set(O,P)}else x?D():(j=q,ie=kt.oldest,m=!0);q=new Map,M=!1,b=!0,Ve(1/0)}}}),Ve()})}};var Ct="frisbee.1";function Ln(e,{protocols:t=[],WebSocket:n=globalThis.WebSocket}={}){return o=>{if(!n)throw new Error("no WebSocket; set the option `WebSocket\
+V.every((O,P)=>O===">"||O==="*"||O===T[P])},ee=t===0&&!o&&r!==void 0,te=typeof r=="object";if(te&&!(/^[\da-f]{16}$/.test(r.epoch)&&r.offset>=0&&Number.isSafeInteger(
+r.offset)))throw B(3,`${r.epoch}, ${r.offset} is not a position`);let ie=te||r===void 0?kt.oldest:kt[r],j=new Map(te?[[n,{...r,offset:r.offset+1}]]:[]),q=new Map,
+i=0,u="",m=!1,b=!1,x=!1,k=!1,M=!1,ae=()=>!n?.match(/[*>]/)&&j.size>0,de=g=>{h?.write(f,Pe+g,T=>{if(n!==void 0&&Ue(T,he(n)),g===6){L(T,ie);for(let[O,P]of j)xe(T,
+O),nt(T,P.epoch),$(T,P.offset)}else re(T,he(o))})},D=()=>{let g=j.size>0;return j=new Map,ie=kt.now,m=!1,x=!0,g},Ve=g=>{s.connected(T=>{h=T,t===3&&((this.published??
+T)!==T&&(this.refused=new R(15,"the connection was lost")),I=this.published,this.published=void 0);try{de(ee?6:t)}catch(O){if(!b||!D())throw O;de(6)}b||(N=Ce(Or,
+()=>{F(),H(Ge(1,"; the server may have no broker"))}))},g,C.signal).catch(T=>{b&&T.code===9&&se(!0),H(T)})},ye=()=>{clearTimeout(N),M=!0,b&&(x||!(ee&&k))&&(E=!0),
+l(G)},tt=(g,T,O)=>{if(T===5&&g&&!M&&ee&&O.bytes[O.at]===Nr)x=!0,de(0);else if((T===5||T===6&&O.bytes[O.at])&&g&&!M&&b&&D())de(6);else if(T===6&&g&&O.bytes[O.at]===
+0){z(O),k=z(O)===1;let P=Ee(O,16);i=U(O,10);let X=u!==""&&u!==P;u=P,ye(),x=!1,E||=ae()?!i:X}else if(T===7)for(;K(O);){let P=Un(O),X={epoch:Ee(O,16),offset:U(O,10)};
+if(Number.isSafeInteger(X.offset)||w("an integer is beyond 2^53"),!M||!g&&!_(P))continue;let ne=q.get(P);g&&!ne?(i--,ne=j.get(P)??(m?{...X,offset:1}:void 0)):!g&&
+ne?.epoch!==X.epoch&&(ne=void 0),ne&&k&&(g||!x)&&(ne.epoch===X.epoch&&ne.offset<=X.offset?S+=X.offset-ne.offset:E=!0),q.size>=Mr&&!q.has(P)&&(q.clear(),x=!0),q.
+set(P,X)}else return!1;return!0};d.set(f,{packet(g,T,O,P){if(!(g!==h||ee&&tt(T,O,P)))if(O===2){let X=Un(P);if(!T&&(!M||!_(X)))return;let ne=Xe(P),Oe=q.get(X);for(Oe&&
+q.set(X,{...Oe,offset:Oe.offset+1}),A+=ne.length+Xt,Y({topic:X,payload:ne,position:Oe,lagged:S,reconnected:E}),S=0,E=!1;A>Cr;){let a=J();A-=a.payload.length+Xt;
+let p=oe();p.lagged+=a.lagged+1,p.reconnected||=a.reconnected}}else O===4?M&&!(ee&&k&&!x)&&(S+=U(P,10)):T&&(K(P)?H(On(P)):ye())},down(g,T){if(g===h){if(n===void 0||
+!M&&!b)return H(T);if(M)if(i>0&&!x){x=!m&&!ae();for(let[O,P]of q)j.set(O,P)}else x?D():(j=q,ie=kt.oldest,m=!0);q=new Map,M=!1,b=!0,Ve(1/0)}}}),Ve()})}};var Ct="frisbee.1";function Ln(e,{protocols:t=[],WebSocket:n=globalThis.WebSocket}={}){return o=>{if(!n)throw new Error("no WebSocket; set the option `WebSocket\
 ` or use frisbee-rpc/node");let r=new n(String(e),[Ct,...t]);r.binaryType="arraybuffer";let s="";return r.onopen=()=>{if(r.protocol===Ct)return o.open();s=`the \
 server does not speak ${Ct}`,r.close()},r.onmessage=({data:d})=>{d instanceof ArrayBuffer?o.data(new Uint8Array(d)):r.close()},r.onerror=({message:d=""})=>void(s||=
 d),r.onclose=({code:d,reason:l})=>{o.close(s||`the WebSocket was closed (${d}${l&&`, ${l}`})`)},{send:d=>r.send(d),close:()=>r.close(),buffered:()=>r.bufferedAmount}}}
