@@ -540,7 +540,8 @@ const char *frisbee_server_address(struct frisbee_server *server);
 /// thread calls `frisbee_server_stop`. Returns after calls in flight have ended. The server stays with the caller.
 ///
 /// The address is copied. Only `error` may be NULL, in which case the error text is printed to standard error. May be
-/// called from any thread, but not in a completion callback.
+/// called from any thread, but not in functions of servers or callbacks: there, it returns
+/// `FRISBEE_FAILED_PRECONDITION`, and the server can still be started.
 enum frisbee_code frisbee_server_run(struct frisbee_server *server,
                                      const char *address,
                                      struct frisbee_error *error);

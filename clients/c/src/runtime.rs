@@ -77,7 +77,8 @@ pub(crate) fn in_callback(run: impl FnOnce()) {
 /// Fails if this thread is running a server function, which must not stop a server.
 pub(crate) fn may_stop() -> Result<(), Status> {
     if IN_FUNCTION.get() {
-        return Err(Status::failed_precondition("a function of a server cannot stop a server: use another thread"));
+        let text = "a function of a server cannot run or stop a server: use another thread";
+        return Err(Status::failed_precondition(text));
     }
     may_block()
 }

@@ -589,7 +589,8 @@ pub extern "C" fn frisbee_server_address(server: *mut frisbee_server) -> *const 
 /// thread calls `frisbee_server_stop`. Returns after calls in flight have ended. The server stays with the caller.
 ///
 /// The address is copied. Only `error` may be NULL, in which case the error text is printed to standard error. May be
-/// called from any thread, but not in a completion callback.
+/// called from any thread, but not in functions of servers or callbacks: there, it returns
+/// `FRISBEE_FAILED_PRECONDITION`, and the server can still be started.
 ///
 /// # Safety
 /// `address` ends with a NUL, `error` is NULL or writable.
@@ -603,6 +604,8 @@ pub unsafe extern "C" fn frisbee_server_run(
     unsafe {
         guarded(error, || {
             let shown = handle::get(server).and_then(|server| {
+                // Check before the start, because a server that is running could not be stopped on this thread.
+                may_stop()?;
                 server.start(text("address", address)?)?;
                 let mut ended = server.ended.clone();
                 wait(async move {

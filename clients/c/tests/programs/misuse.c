@@ -215,9 +215,16 @@ static void arguments(frisbee_server *server, frisbee_client *client) {
     CHECK(frisbee_server_free(other) == FRISBEE_OK);
 }
 
-/* Tries to stop the server within one of its functions, and replies twice. */
+/* Tries to stop and run servers within a function of a server, and replies twice. */
 static void stops(frisbee_call *call, void *user) {
     frisbee_error inner;
+    frisbee_server *other = NULL;
+    CHECK_OK(frisbee_server_new("a.B", NULL, &other, &inner), inner);
+    /* Regression test: the server was started, and could not be stopped. Without the check, the address is an error. */
+    CHECK(frisbee_server_run(other, "no address", &inner) == FRISBEE_FAILED_PRECONDITION);
+    CHECK(strstr(inner.message, "use another thread") != NULL);
+    CHECK_OK(frisbee_server_start(other, "127.0.0.1:0", &inner), inner);
+    CHECK(frisbee_server_free(other) == FRISBEE_OK);
     CHECK(frisbee_server_stop(*(frisbee_server **)user, &inner) == FRISBEE_FAILED_PRECONDITION);
     CHECK(frisbee_call_reply(call, FRISBEE_JSON, NULL, 2, &inner) == FRISBEE_INVALID_ARGUMENT);
     CHECK(frisbee_call_reply(call, 9, "{}", 2, &inner) == FRISBEE_INVALID_ARGUMENT);
