@@ -491,7 +491,8 @@ enum frisbee_code frisbee_server_new(const char *service,
                                      struct frisbee_error *error);
 
 /// Adds a function with a signature such as `sum(int64 a, int64 b) -> int64`. The server must not have started.
-/// Signatures use the types of protobuf, with `optional` and `repeated`.
+/// Signatures use the types of protobuf, with `optional` and `repeated`. Returns `FRISBEE_ALREADY_EXISTS` if the name
+/// has a function, or a schema of the server declares the service named in `frisbee_server_new`.
 ///
 /// The order of functions is part of the schema, so new functions must be added at the end. The signature is copied.
 /// `user` stays with the caller and must be valid until the server has stopped. Only `user` and `error` may be NULL.
@@ -503,7 +504,8 @@ enum frisbee_code frisbee_server_add(struct frisbee_server *server,
                                      struct frisbee_error *error);
 
 /// Adds the schema of further services from the text of a `.proto` file. The server must not have started. `codec` is a
-/// value of `frisbee_codec`. `frisbee_server_handle` adds the functions that serve the methods.
+/// value of `frisbee_codec`. `frisbee_server_handle` adds the functions that serve the methods. Returns
+/// `FRISBEE_ALREADY_EXISTS` if the server has a service of the same name, from a schema or from signatures.
 ///
 /// Methods of the first schema have operations from 10 on. Those of further schemas and of signatures start at the next
 /// multiple of 100. Callers can discover the schema by reflection. The text is copied. Only `error` may be NULL. May be

@@ -162,12 +162,14 @@ impl Schema {
         let found = self.names.binary_search_by(|known| (known.name.len(), &*known.name).cmp(&(plain.len(), plain)));
         match found.ok().and_then(|at| self.names.get(at)) {
             Some(MethodName { index: Some(index), .. }) => Ok(*index),
-            Some(_) => {
-                let name = String::from_utf8_lossy(name);
-                Err(Status::invalid_argument(format!("several services have a method {name}: use pkg.Service/{name}")))
-            }
+            Some(_) => Err(ambiguous(&String::from_utf8_lossy(name))),
             None => Err(self.unknown(&String::from_utf8_lossy(name))),
         }
+    }
+
+    /// Returns whether the schema declares a service with this full name.
+    pub(crate) fn has_service(&self, name: &str) -> bool {
+        self.methods.iter().any(|callable| callable.service_name() == name)
     }
 
     /// Returns the embedded schema for reflection. It is leaked once per schema.
@@ -198,6 +200,11 @@ impl Schema {
     }
 }
 
+/// Returns the error for a method name that several services have.
+pub(crate) fn ambiguous(name: &str) -> Status {
+    Status::invalid_argument(format!("several services have a method {name}: use pkg.Service/{name}"))
+}
+
 /// Returns whether a service or method is part of reflection, health checking or introspection.
 fn is_about_server(name: &str) -> bool {
     name.starts_with("frpc.") || name.starts_with("grpc.")
@@ -218,7 +225,11 @@ impl Callable {
 
     /// Returns the full name of the method as `pkg.Service/Method`.
     pub(crate) fn name(&self) -> String {
-        format!("{}/{}", self.descriptor.parent_service().full_name(), self.descriptor.name())
+        format!("{}/{}", self.service_name(), self.descriptor.name())
+    }
+
+    pub(crate) fn service_name(&self) -> String {
+        self.descriptor.parent_service().full_name().to_owned()
     }
 }
 

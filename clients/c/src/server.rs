@@ -10,11 +10,11 @@ use crate::raw::{
 use crate::reply::free;
 use crate::running::RunningFunctions;
 use crate::runtime::{self, BLOCKING_MAX, in_function, may_stop, wait, wait_at_exit};
-use crate::schema::Schema;
+use crate::schema::{Schema, ambiguous};
 use crate::signature::{Signature, proto};
 use frpc::codegen::{Layout, Methods, MethodsBuilder, Schema as Embedded, Service, ServiceHandle};
 use frpc::tls::{Authorities, Identity, ServerTls, TlsError};
-use frpc::{IoBackend, Request, Response, ResponseStream, ServerBuilder, Status, Streaming, Workers};
+use frpc::{Code, IoBackend, Request, Response, ResponseStream, ServerBuilder, Status, Streaming, Workers};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use frpc_reflection::{Health, Reflection};
 use parking_lot::Mutex;
@@ -55,8 +55,8 @@ struct Building {
     /// Functions registered with a signature. They form the service named `service`.
     functions: Vec<(Signature, Function)>,
     schemas: Vec<Arc<Schema>>,
-    /// Functions registered for a method of a schema, by method name.
-    handlers: Vec<(String, Function)>,
+    /// Functions registered for a method of a schema, with the index of the method.
+    handlers: Vec<(Arc<Schema>, usize, Function)>,
     /// Changes of the builder, in their order.
     extensions: Vec<Extension>,
 }
@@ -297,10 +297,30 @@ impl Function {
 
 impl Building {
     /// Returns the schema that declares a method, and the index of the method in it.
-    fn find(&self, name: &str) -> Result<(&Arc<Schema>, usize), Status> {
-        let found = self.schemas.iter().find_map(|schema| Some((schema, schema.method_index(name.as_bytes()).ok()?)));
+    ///
+    /// # Errors
+    /// If no schema has the method, or several methods have the name.
+    fn find(&self, name: &str) -> Result<(Arc<Schema>, usize), Status> {
+        let mut found = None;
+        for schema in &self.schemas {
+            match schema.method_index(name.as_bytes()) {
+                Ok(index) if found.is_none() => found = Some((schema.clone(), index)),
+                Err(status) if status.code() == Code::Unimplemented => {}
+                _ => return Err(ambiguous(name)),
+            }
+        }
         let text = || format!("no schema of the server has a method {name}: add its schema before its function");
         found.ok_or_else(|| Status::not_found(text()))
+    }
+
+    /// Fails if the server has a service of this name. Its functions would otherwise serve methods of another schema.
+    fn check_new(&self, service: &str) -> Result<(), Status> {
+        let is_of_functions = !self.functions.is_empty() && self.service == service;
+        if is_of_functions || self.schemas.iter().any(|schema| schema.has_service(service)) {
+            let text = format!("the server has a service {service}: use another name, or frisbee_server_handle");
+            return Err(Status::already_exists(text));
+        }
+        Ok(())
     }
 
     /// Creates the services that consist of all registered functions.
@@ -308,22 +328,19 @@ impl Building {
         let mut handlers = std::mem::take(&mut self.handlers);
         if !self.functions.is_empty() {
             let (signatures, functions): (Vec<_>, Vec<_>) = std::mem::take(&mut self.functions).into_iter().unzip();
-            let names = signatures.iter().map(|signature| format!("{}/{}", self.service, signature.name));
-            handlers.extend(names.zip(functions));
             let text = proto(&self.service, &signatures);
             // Parse the generated schema last, so that its operation numbers do not collide with those of the other
             // schemas.
             let first = Schema::free_operation(self.schemas.iter().map(|schema| &**schema));
-            self.schemas.push(Arc::new(Schema::parse(&text, frisbee_codec::FRISBEE_CODEC_POLYGLOT, first)?));
+            let schema = Arc::new(Schema::parse(&text, frisbee_codec::FRISBEE_CODEC_POLYGLOT, first)?);
+            for (signature, function) in signatures.iter().zip(functions) {
+                handlers.push((schema.clone(), schema.method_index(signature.name.as_bytes())?, function));
+            }
         }
         let mut services: Vec<Functions> = Vec::new();
-        for (name, function) in handlers {
-            let (schema, method_index) = self.find(&name)?;
+        for (schema, method_index, function) in handlers {
             let callable = schema.at(method_index);
             match services.iter_mut().find(|service| std::ptr::eq(service.layout, callable.layout)) {
-                Some(service) if service.served.iter().any(|(served, _)| *served == method_index) => {
-                    return Err(Status::already_exists(format!("{name} has a function already")));
-                }
                 Some(service) => service.served.push((method_index, function)),
                 None => services.push(Functions {
                     layout: callable.layout,
@@ -460,7 +477,8 @@ pub unsafe extern "C" fn frisbee_server_new(
 }
 
 /// Adds a function with a signature such as `sum(int64 a, int64 b) -> int64`. The server must not have started.
-/// Signatures use the types of protobuf, with `optional` and `repeated`.
+/// Signatures use the types of protobuf, with `optional` and `repeated`. Returns `FRISBEE_ALREADY_EXISTS` if the name
+/// has a function, or a schema of the server declares the service named in `frisbee_server_new`.
 ///
 /// The order of functions is part of the schema, so new functions must be added at the end. The signature is copied.
 /// `user` stays with the caller and must be valid until the server has stopped. Only `user` and `error` may be NULL.
@@ -488,6 +506,9 @@ pub unsafe extern "C" fn frisbee_server_add(
                 {
                     return Err(Status::already_exists(format!("{} has a function already", known.name)));
                 }
+                if building.functions.is_empty() {
+                    building.check_new(&building.service)?;
+                }
                 Schema::check(&proto(&building.service, std::slice::from_ref(&signature)))?;
                 building.functions.push((signature, function));
                 Ok(())
@@ -497,7 +518,8 @@ pub unsafe extern "C" fn frisbee_server_add(
 }
 
 /// Adds the schema of further services from the text of a `.proto` file. The server must not have started. `codec` is a
-/// value of `frisbee_codec`. `frisbee_server_handle` adds the functions that serve the methods.
+/// value of `frisbee_codec`. `frisbee_server_handle` adds the functions that serve the methods. Returns
+/// `FRISBEE_ALREADY_EXISTS` if the server has a service of the same name, from a schema or from signatures.
 ///
 /// Methods of the first schema have operations from 10 on. Those of further schemas and of signatures start at the next
 /// multiple of 100. Callers can discover the schema by reflection. The text is copied. Only `error` may be NULL. May be
@@ -519,7 +541,9 @@ pub unsafe extern "C" fn frisbee_server_proto(
             let (proto, codec) = (text("proto", proto)?, frisbee_codec::new(codec)?);
             server.building(|building| {
                 let first = Schema::free_operation(building.schemas.iter().map(|schema| &**schema));
-                building.schemas.push(Arc::new(Schema::parse(proto, codec, first)?));
+                let schema = Schema::parse(proto, codec, first)?;
+                schema.methods.iter().try_for_each(|callable| building.check_new(&callable.service_name()))?;
+                building.schemas.push(Arc::new(schema));
                 Ok(())
             })
         })
@@ -546,14 +570,13 @@ pub unsafe extern "C" fn frisbee_server_handle(
     unsafe {
         guarded(error, || {
             let server = handle::get(server)?;
-            let (method, function) =
-                (text("method", method)?.to_owned(), Function::new(function, user, false, &server)?);
+            let (method, function) = (text("method", method)?, Function::new(function, user, false, &server)?);
             server.building(|building| {
-                building.find(&method)?;
-                if building.handlers.iter().any(|(known, _)| *known == method) {
+                let (schema, index) = building.find(method)?;
+                if building.handlers.iter().any(|(other, at, _)| Arc::ptr_eq(other, &schema) && *at == index) {
                     return Err(Status::already_exists(format!("{method} has a function already")));
                 }
-                building.handlers.push((method, function));
+                building.handlers.push((schema, index, function));
                 Ok(())
             })
         })

@@ -215,6 +215,28 @@ static void arguments(frisbee_server *server, frisbee_client *client) {
     CHECK(frisbee_server_free(other) == FRISBEE_OK);
 }
 
+/* Regression test: a function with a signature served the method of the schema with its name. */
+static void schemas(void) {
+    const char *proto = "syntax = \"proto3\"; package t; service S { rpc f(E) returns (E); } message E {}";
+    const char *other_proto = "syntax = \"proto3\"; package u; service S { rpc f(E) returns (E); } message E {}";
+    frisbee_server *server = NULL;
+    CHECK_OK(frisbee_server_new("t.S", NULL, &server, &error), error);
+    CHECK_OK(frisbee_server_proto(server, proto, 0, &error), error);
+    CHECK(frisbee_server_add(server, "f(int64 a) -> int64", function, NULL, &error) == FRISBEE_ALREADY_EXISTS);
+    CHECK(strstr(error.message, "t.S") != NULL && strstr(error.message, "use ") != NULL);
+    CHECK(frisbee_server_proto(server, proto, 0, &error) == FRISBEE_ALREADY_EXISTS);
+    CHECK_OK(frisbee_server_handle(server, "f", function, NULL, &error), error);
+    CHECK(frisbee_server_handle(server, "t.S/f", function, NULL, &error) == FRISBEE_ALREADY_EXISTS);
+    CHECK_OK(frisbee_server_proto(server, other_proto, 0, &error), error);
+    CHECK(frisbee_server_handle(server, "f", function, NULL, &error) == FRISBEE_INVALID_ARGUMENT);
+    CHECK_OK(frisbee_server_start(server, "127.0.0.1:0", &error), error);
+    CHECK(frisbee_server_free(server) == FRISBEE_OK);
+    CHECK_OK(frisbee_server_new("t.S", NULL, &server, &error), error);
+    CHECK_OK(frisbee_server_add(server, "f(int64 a) -> int64", function, NULL, &error), error);
+    CHECK(frisbee_server_proto(server, proto, 0, &error) == FRISBEE_ALREADY_EXISTS);
+    CHECK(frisbee_server_free(server) == FRISBEE_OK);
+}
+
 /* Tries to stop and run servers within a function of a server, and replies twice. */
 static void stops(frisbee_call *call, void *user) {
     frisbee_error inner;
@@ -303,6 +325,7 @@ int main(void) {
     CHECK_CODE(reply, FRISBEE_OK);
     CHECK(frisbee_reply_metadata(reply, NULL).data == NULL && !frisbee_reply_metadata_at(reply, 0, NULL));
     arguments(server, client);
+    schemas();
     ended_thread(client);
 
     /* Passes handles of another type. */
