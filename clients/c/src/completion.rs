@@ -1,7 +1,7 @@
 //! Calls whose replies are passed to C callbacks.
 
 use crate::client::CallArguments;
-use crate::raw::UserData;
+use crate::raw::{UserData, caught};
 use crate::reply::{NewReply, frisbee_reply};
 use crate::runtime;
 use crate::unary::UnaryCall;
@@ -77,7 +77,9 @@ impl Future for CallChain {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         while let Some(call) = &mut self.call {
-            match ready!(Pin::new(call).poll(context)) {
+            // Complete a call that panics too, because the program may wait for its completion.
+            let polled = caught(|| Ok(Pin::new(call).poll(context)));
+            match ready!(polled.unwrap_or_else(|status| Poll::Ready(Err(NewReply::failure(&status))))) {
                 Ok(reply) => self.complete(reply),
                 Err(reply) => {
                     self.complete(reply);
@@ -88,5 +90,31 @@ impl Future for CallChain {
             }
         }
         Poll::Ready(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::raw::frisbee_code;
+    use crate::reply::{frisbee_reply_code, frisbee_reply_free};
+    use std::future::poll_fn;
+    use std::task::Waker;
+
+    extern "C" fn store_code(user: *mut c_void, reply: *mut frisbee_reply) {
+        // SAFETY: The pointer refers to the code in the test below.
+        unsafe { user.cast::<frisbee_code>().write(frisbee_reply_code(reply)) };
+        frisbee_reply_free(reply);
+    }
+
+    /// Regression test: the panic ended the task, and the program waited forever for the completion.
+    #[test]
+    fn call_that_panics_is_completed() {
+        let mut code = frisbee_code::FRISBEE_OK;
+        let call = UnaryCall::Other(Box::pin(poll_fn(|_| panic!("bug of the library"))));
+        let user = UserData((&raw mut code).cast());
+        let chain = CallChain { call: Some(call), completion: store_code, user };
+        assert!(pin!(chain).poll(&mut Context::from_waker(Waker::noop())).is_ready());
+        assert_eq!(code, frisbee_code::FRISBEE_INTERNAL);
     }
 }

@@ -162,7 +162,7 @@ pub unsafe extern "C" fn frisbee_client_hand_off(
         match descriptor(raw) {
             Ok((descriptor, early)) => run(descriptor.into_raw_fd(), frisbee_bytes::of(&early), user),
             // Report an error, because the connection is lost although the server has run the call.
-            Err(error) => return Ok(Err(NewReply::new(frisbee_reply::failure(&error.into())))),
+            Err(error) => return Ok(Err(NewReply::failure(&error.into()))),
         }
         Ok(ended)
     });

@@ -7,7 +7,7 @@
 
 use crate::client::{CallArguments, frisbee_call_options, frisbee_client};
 use crate::handle::{self, handle};
-use crate::raw::{UserData, frisbee_code, frisbee_error, guarded, guarded_put};
+use crate::raw::{UserData, caught_future, frisbee_code, frisbee_error, guarded, guarded_put};
 use crate::reply::{NewReply, free, frisbee_reply};
 use crate::runtime::{self, may_block};
 use crate::unary::UnaryCall;
@@ -106,7 +106,11 @@ impl frisbee_queue {
         user: UserData,
         operation: impl Future<Output = Option<NewReply>> + Send + 'static,
     ) -> Result<(), Status> {
-        let event = async move { Event { user, reply: operation.await } };
+        let event = async move {
+            // An operation that panics has an event too, because the program may wait for it.
+            let replied = caught_future(async { Ok(operation.await) }).await;
+            Event { user, reply: replied.unwrap_or_else(|status| Some(NewReply::failure(&status))) }
+        };
         let _context = runtime::enter()?;
         let mut work = self.work.lock();
         work.running.push(Box::pin(tokio::task::unconstrained(event)));
@@ -265,6 +269,18 @@ pub unsafe extern "C" fn frisbee_client_submit(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reply::frisbee_reply_code;
+    use std::future::poll_fn;
+
+    /// Regression test: the event was lost, and another operation or a call for an event returned the error.
+    #[test]
+    fn operation_that_panics_has_event() {
+        let work = Mutex::new(Work { running: FuturesUnordered::new(), done: VecDeque::new() });
+        let queue = frisbee_queue { work, bell: Arc::new(Bell::new().unwrap()) };
+        queue.begin(UserData(std::ptr::null_mut()), poll_fn(|_| panic!("bug of the library"))).unwrap();
+        let reply = queue.take().unwrap().and_then(|event| event.reply).expect("there should be an event");
+        assert_eq!(frisbee_reply_code(reply.into_handle()), frisbee_code::FRISBEE_INTERNAL);
+    }
 
     /// Regression test: the flag was cleared before the thread that had set it wrote its byte. The descriptor then
     /// stayed readable until the next wake-up, and waiting threads spun.

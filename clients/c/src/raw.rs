@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use frpc::{Code, Metadata, Status};
+use futures_util::FutureExt as _;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -114,7 +115,16 @@ pub(crate) fn code(code: Code) -> frisbee_code {
 pub(crate) fn caught<T>(run: impl FnOnce() -> Result<T, Status>) -> Result<T, Status> {
     // After a panic, only values that are being dropped can be inconsistent, because the tables contain complete
     // objects only.
-    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(Status::internal("the library has caught a panic")))
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(panicked()))
+}
+
+/// Runs a future and converts a panic into an error, like [`caught`].
+pub(crate) async fn caught_future<T>(run: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
+    AssertUnwindSafe(run).catch_unwind().await.unwrap_or_else(|_| Err(panicked()))
+}
+
+fn panicked() -> Status {
+    Status::internal("the library has caught a panic")
 }
 
 /// Runs the body of an exported C function. Stores its error in `error`, unless that is null, and returns the status

@@ -125,6 +125,10 @@ impl NewReply {
         Self(reply.into_handle())
     }
 
+    pub(crate) fn failure(status: &Status) -> Self {
+        Self::new(frisbee_reply::failure(status))
+    }
+
     /// Returns the handle of the reply, which C must free.
     pub(crate) fn into_handle(mut self) -> *mut frisbee_reply {
         std::mem::replace(&mut self.0, std::ptr::null_mut())

@@ -5,7 +5,7 @@ use crate::client::{CallArguments, Prepared, frisbee_call_options, frisbee_clien
 use crate::handle::{self, handle};
 use crate::payload::{Format, Payload};
 use crate::queue::frisbee_queue;
-use crate::raw::{UserData, caught, frisbee_code, frisbee_error, guarded, guarded_put, slice};
+use crate::raw::{UserData, caught, caught_future, frisbee_code, frisbee_error, guarded, guarded_put, slice};
 use crate::reply::{NewReply, entries, free, frisbee_reply};
 use crate::runtime::{self, wait};
 use crate::schema::Schema;
@@ -71,7 +71,7 @@ impl frisbee_stream {
         let (outgoing, incoming) = mpsc::channel(MESSAGES_AHEAD);
         let running = run(outgoing.clone());
         let task = runtime::handle()?.spawn(async move {
-            let last = match running.await {
+            let last = match caught_future(running).await {
                 Ok(()) => Incoming::End,
                 Err(status) => Incoming::Failed(status),
             };

@@ -123,7 +123,7 @@ fn reply(
 ) -> Ended {
     let (response, (schema, index)) = match ended.and_then(|response| Ok((response, method?))) {
         Ok(known) => known,
-        Err(status) => return Err(NewReply::new(frisbee_reply::failure(&status))),
+        Err(status) => return Err(NewReply::failure(&status)),
     };
     let metadata = entries(response.metadata());
     let show = |body| frisbee_reply::new(&schema.at(index).reply, &schema.codec, format, body, metadata);
