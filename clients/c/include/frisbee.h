@@ -423,8 +423,8 @@ enum frisbee_code frisbee_stream_end(struct frisbee_stream *stream,
 struct frisbee_reply *frisbee_stream_next(struct frisbee_stream *stream);
 
 /// Like `frisbee_stream_next`, but does not wait. The reply is added to a queue when it arrives, with `user` in its
-/// event. The event after the last reply has no reply (NULL). Other calls for replies of the stream wait until the
-/// event has been taken, so a thread must not wait for a reply before it takes the event.
+/// event. The event after the last reply has no reply (NULL). If several callers wait for replies of the stream, any of
+/// them receives the next one.
 ///
 /// `user` is returned unchanged. `user`, the stream and the queue stay with the caller. Only `user` and `error` may be
 /// NULL. May be called from any thread.

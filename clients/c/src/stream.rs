@@ -12,8 +12,12 @@ use crate::schema::Schema;
 use frpc::{Metadata, RequestSender, RequestStream, Response, Status, Streaming};
 use parking_lot::Mutex;
 use std::ffi::{c_char, c_void};
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
-use tokio::sync::{Mutex as AsyncMutex, mpsc, watch};
+use std::task::Poll;
+use tokio::sync::mpsc::error::TryRecvError;
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::AbortHandle;
 
 /// Number of buffered messages in each direction, in addition to the flow control window of the connection.
@@ -26,7 +30,10 @@ pub struct frisbee_stream {
     method: watch::Receiver<Option<(Arc<Schema>, usize)>>,
     /// Sender of the requests. `None` once the caller has ended them.
     requests: Mutex<Option<RequestSender<Payload>>>,
-    replies: AsyncMutex<Replies>,
+    replies: Mutex<Replies>,
+    /// Notifies all callers that wait for a reply. A caller that waits in a queue may take its event much later, so the
+    /// reply is not assigned to it before, and it holds no lock.
+    arrived: Arc<Notify>,
     task: AbortHandle,
 }
 
@@ -35,6 +42,23 @@ handle!(frisbee_stream, 5, "stream");
 struct Replies {
     incoming: mpsc::Receiver<Incoming>,
     has_ended: bool,
+    is_freed: bool,
+}
+
+impl Replies {
+    /// Takes a reply that has arrived. Returns `Ready(None)` after the last one.
+    fn poll_next(&mut self) -> Poll<Option<Incoming>> {
+        if self.has_ended {
+            return Poll::Ready(None);
+        }
+        let incoming = match self.incoming.try_recv() {
+            Ok(incoming) => incoming,
+            Err(TryRecvError::Empty) if !self.is_freed => return Poll::Pending,
+            Err(_) => Incoming::Failed(Status::cancelled("the stream was cancelled by its caller")),
+        };
+        self.has_ended = matches!(incoming, Incoming::Failed(_) | Incoming::End);
+        Poll::Ready(Some(incoming))
+    }
 }
 
 pub(crate) enum Incoming {
@@ -70,19 +94,30 @@ impl frisbee_stream {
     {
         let (outgoing, incoming) = mpsc::channel(MESSAGES_AHEAD);
         let running = run(outgoing.clone());
+        let arrived = Arc::new(Notify::new());
+        let notifying = arrived.clone();
         let task = runtime::handle()?.spawn(async move {
-            let last = match caught_future(running).await {
-                Ok(()) => Incoming::End,
-                Err(status) => Incoming::Failed(status),
-            };
-            // The send fails only if the stream has been freed.
-            let _ = outgoing.send(last).await;
+            let mut sending = pin!(async {
+                let last = match caught_future(running).await {
+                    Ok(()) => Incoming::End,
+                    Err(status) => Incoming::Failed(status),
+                };
+                // The send fails only if the stream has been freed.
+                let _ = outgoing.send(last).await;
+            });
+            poll_fn(|context| {
+                let polled = sending.as_mut().poll(context);
+                notifying.notify_waiters(); // Replies arrive only in this poll.
+                polled
+            })
+            .await;
         });
         Ok(Self {
             format: Format::Native,
             method: watch::channel(None).1,
             requests: Mutex::new(None),
-            replies: AsyncMutex::new(Replies { incoming, has_ended: false }),
+            replies: Mutex::new(Replies { incoming, has_ended: false, is_freed: false }),
+            arrived,
             task: task.abort_handle(),
         })
     }
@@ -106,29 +141,28 @@ impl frisbee_stream {
 
     /// Waits for the next reply of the stream. Returns `None` at its end.
     async fn next(&self) -> Option<frisbee_reply> {
-        let mut replies = self.replies.lock().await;
-        if replies.has_ended {
-            return None;
-        }
-        let failure = match replies.incoming.recv().await {
-            Some(Incoming::Message(body, metadata)) => match self.method().await {
+        let incoming = loop {
+            // Create the future first, because it completes for the notifications that follow.
+            let arrived = self.arrived.notified();
+            let polled = self.replies.lock().poll_next();
+            match polled {
+                Poll::Ready(incoming) => break incoming?,
+                Poll::Pending => arrived.await,
+            }
+        };
+        match incoming {
+            Incoming::Message(body, metadata) => Some(match self.method().await {
                 Ok((schema, index)) => {
                     let of = &schema.at(index).reply;
                     let metadata = metadata.as_ref().and_then(entries);
-                    return Some(frisbee_reply::new(of, &schema.codec, self.format, body, metadata));
+                    frisbee_reply::new(of, &schema.codec, self.format, body, metadata)
                 }
-                Err(status) => status,
-            },
-            Some(Incoming::Reply(reply)) => return Some(reply),
-            Some(Incoming::Failed(status)) => status,
-            Some(Incoming::End) => {
-                replies.has_ended = true;
-                return None;
-            }
-            None => Status::cancelled("the stream was cancelled by its caller"),
-        };
-        replies.has_ended = true;
-        Some(frisbee_reply::failure(&failure))
+                Err(status) => frisbee_reply::failure(&status),
+            }),
+            Incoming::Reply(reply) => Some(reply),
+            Incoming::Failed(status) => Some(frisbee_reply::failure(&status)),
+            Incoming::End => None,
+        }
     }
 }
 
@@ -308,8 +342,8 @@ pub extern "C" fn frisbee_stream_next(stream: *mut frisbee_stream) -> *mut frisb
 }
 
 /// Like `frisbee_stream_next`, but does not wait. The reply is added to a queue when it arrives, with `user` in its
-/// event. The event after the last reply has no reply (NULL). Other calls for replies of the stream wait until the
-/// event has been taken, so a thread must not wait for a reply before it takes the event.
+/// event. The event after the last reply has no reply (NULL). If several callers wait for replies of the stream, any of
+/// them receives the next one.
 ///
 /// `user` is returned unchanged. `user`, the stream and the queue stay with the caller. Only `user` and `error` may be
 /// NULL. May be called from any thread.
@@ -341,6 +375,8 @@ pub extern "C" fn frisbee_stream_free(stream: *mut frisbee_stream) -> frisbee_co
         // End the call here instead of in `drop`, because threads that wait on the stream keep it alive.
         stream.requests.lock().take();
         stream.task.abort();
+        stream.replies.lock().is_freed = true;
+        stream.arrived.notify_waiters();
     }
     free(stream)
 }

@@ -4,6 +4,7 @@
 #include <frisbee.h>
 #include <poll.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -37,6 +38,7 @@ static frisbee_event take(frisbee_queue *queue) {
 int main(int argc, char **argv) {
     frisbee_client *client = NULL;
     CHECK(argc >= 2);
+    alarm(100);
     CHECK_OK(frisbee_client_connect(argv[1], NULL, &client, &error), error);
     if (argc > 2)
         CHECK_OK(frisbee_client_proto(client, argv[2], FRISBEE_CODEC_POLYGLOT, &error), error);
@@ -123,6 +125,22 @@ int main(int argc, char **argv) {
         frisbee_reply_free(event.reply);
     }
     frisbee_stream_free(stream);
+    /* Regression test: until the event of a queue was taken, other callers waited for its reply and all later ones. */
+    frisbee_event event;
+    stream = open(client, "RunningSum", "", NULL);
+    CHECK_OK(frisbee_stream_submit_next(stream, queue, stream, &error), error);
+    CHECK_OK(frisbee_stream_send(stream, "{\"value\":2}", 11, &error), error);
+    expect(stream, "{\"value\":\"2\"}");
+    CHECK(frisbee_queue_next(queue, 0, &event, &error) == FRISBEE_DEADLINE_EXCEEDED);
+    CHECK_OK(frisbee_stream_send(stream, "{\"value\":3}", 11, &error), error);
+    CHECK_OK(frisbee_queue_next(queue, -1, &event, &error), error);
+    CHECK_TEXT(frisbee_reply_data(event.reply).data, "{\"value\":\"5\"}");
+    frisbee_reply_free(event.reply);
+    CHECK_OK(frisbee_stream_submit_next(stream, queue, stream, &error), error);
+    frisbee_stream_free(stream);
+    CHECK_OK(frisbee_queue_next(queue, -1, &event, &error), error);
+    CHECK_CODE(event.reply, FRISBEE_CANCELLED);
+    frisbee_reply_free(event.reply);
     CHECK(frisbee_queue_free(queue) == FRISBEE_OK);
     CHECK(frisbee_client_free(client) == FRISBEE_OK);
     puts("done");
