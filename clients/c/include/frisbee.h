@@ -247,11 +247,17 @@ typedef struct frisbee_server_options {
 
 /// A function that serves a method. It receives the call and the `user` pointer.
 ///
-/// It must reply to the call exactly once, during the function or later, from any thread. Functions of unary methods
-/// run on the connection's thread and should return within a millisecond; a blocked thread is replaced after 12 ms.
-/// Functions of streaming methods run on their own threads and may block. A process has at most 512 of these threads.
-/// Further calls wait for a free thread. A call that ends while it waits does not run. Functions run concurrently on
+/// It must reply to the call exactly once, during the function or later, from any thread. Functions run concurrently on
 /// several threads.
+///
+/// Functions of unary methods run on the connection's thread and should return within a millisecond; a blocked thread is
+/// replaced after 12 ms, but the connection continues only when the function returns. If a client of the same process
+/// uses this connection, the function cannot wait for it: `FRISBEE_FAILED_PRECONDITION` is returned instead. Use
+/// `frisbee_client_start`, another client or another thread. Only TCP connections are recognized, and not by
+/// `frisbee_queue_next`; other calls wait until their timeout.
+///
+/// Functions of streaming methods run on their own threads and may block. A process has at most 512 of these threads.
+/// Further calls wait for a free thread. A call that ends while it waits does not run.
 typedef void (*frisbee_function)(struct frisbee_call *call, void *user);
 
 /// A function that receives the descriptor of a connection after a hand-off, with the `user` pointer.
@@ -622,14 +628,17 @@ enum frisbee_code frisbee_call_fail(struct frisbee_call *call,
 /// that error instead of the function's reply.
 ///
 /// The request belongs to the call. It replaces the previous request. Only `error` may be NULL. May be called from one
-/// thread at a time, but not in a completion callback.
+/// thread at a time, but not in a completion callback. Returns `FRISBEE_FAILED_PRECONDITION` instead of waiting in the
+/// function of a unary method that holds up the connection of the call.
 enum frisbee_code frisbee_call_next(struct frisbee_call *call,
                                     struct frisbee_error *error);
 
 /// Sends a message on a reply stream. Blocks while the caller does not accept more. The bytes are copied.
 ///
 /// Returns `FRISBEE_CANCELLED` if the caller has disconnected. The function should then finish the call. Only `error`,
-/// and `data` if `len` is 0, may be NULL. May be called from any thread, but not in a completion callback.
+/// and `data` if `len` is 0, may be NULL. May be called from any thread, but not in a completion callback. Returns
+/// `FRISBEE_FAILED_PRECONDITION` instead of blocking in the function of a unary method that holds up the connection of
+/// the call.
 enum frisbee_code frisbee_call_send(struct frisbee_call *call,
                                     int32_t format,
                                     const void *data,

@@ -7,7 +7,7 @@ use crate::raw::{
     bytes, c_text, caught, frisbee_bytes, frisbee_code, frisbee_error, guarded, guarded_put, optional_text,
     put_metadata, text,
 };
-use crate::runtime::{self, wait};
+use crate::runtime::{self, ServedConnection, wait_unless};
 use crate::schema::{Callable, Schema};
 use bytes::Bytes;
 use frpc::hand_off::HandOff;
@@ -22,6 +22,7 @@ use tokio::sync::{Mutex as AsyncMutex, oneshot};
 pub struct frisbee_call {
     pub(crate) schema: Arc<Schema>,
     index: usize,
+    pub(crate) connection: ServedConnection,
     request: Option<Message>,
     metadata: Metadata,
     remote: CString,
@@ -120,6 +121,7 @@ impl frisbee_call {
         Self {
             schema,
             index,
+            connection: ServedConnection::of(request),
             request: None,
             metadata: if metadata.is_empty() { Metadata::new() } else { metadata.clone() },
             remote: request.remote_addr().map(|address| c_text(&address.to_string())).unwrap_or_default(),
@@ -401,7 +403,8 @@ pub unsafe extern "C" fn frisbee_call_fail(
 /// that error instead of the function's reply.
 ///
 /// The request belongs to the call. It replaces the previous request. Only `error` may be NULL. May be called from one
-/// thread at a time, but not in a completion callback.
+/// thread at a time, but not in a completion callback. Returns `FRISBEE_FAILED_PRECONDITION` instead of waiting in the
+/// function of a unary method that holds up the connection of the call.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -411,7 +414,7 @@ pub unsafe extern "C" fn frisbee_call_next(call: *mut frisbee_call, error: *mut 
     unsafe {
         guarded(error, || {
             let call = handle::get(call)?;
-            let next = wait(async {
+            let next = wait_unless(call.connection.is_held_up(), async {
                 // Hold tokio's mutex across the `await`, so that concurrent readers receive messages one at a time.
                 let mut requests = call.requests.lock().await;
                 match requests.as_mut() {
@@ -437,7 +440,9 @@ pub unsafe extern "C" fn frisbee_call_next(call: *mut frisbee_call, error: *mut 
 /// Sends a message on a reply stream. Blocks while the caller does not accept more. The bytes are copied.
 ///
 /// Returns `FRISBEE_CANCELLED` if the caller has disconnected. The function should then finish the call. Only `error`,
-/// and `data` if `len` is 0, may be NULL. May be called from any thread, but not in a completion callback.
+/// and `data` if `len` is 0, may be NULL. May be called from any thread, but not in a completion callback. Returns
+/// `FRISBEE_FAILED_PRECONDITION` instead of blocking in the function of a unary method that holds up the connection of
+/// the call.
 ///
 /// # Safety
 /// `data` has `len` bytes, `error` is NULL or writable.
@@ -459,7 +464,7 @@ pub unsafe extern "C" fn frisbee_call_send(
                 Some(Sink::Stream(sink)) => sink.clone(),
                 _ => return Err(Status::failed_precondition("the call has a single reply: use frisbee_call_reply")),
             };
-            wait(sink.send(Ok(payload)))?.map_err(|_| gone())
+            wait_unless(call.connection.is_held_up(), sink.send(Ok(payload)))?.map_err(|_| gone())
         })
     }
 }

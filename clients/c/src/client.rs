@@ -318,6 +318,11 @@ impl frisbee_client {
         self.schema.get().map(|schema| (schema, index)).ok_or_else(unknown_schema)
     }
 
+    /// Fails if this thread is running a function that holds up the connection, so that a call would wait forever.
+    pub(crate) fn check_not_held_up(&self) -> Result<(), Status> {
+        if runtime::is_held_up(&self.channel) { Err(runtime::held_up()) } else { Ok(()) }
+    }
+
     /// Fetches the schema from the server unless it is known. Concurrent calls wait for the same fetch.
     async fn fetch_schema(&self) -> Result<Arc<Schema>, Status> {
         let (schema, channel) = (self.schema.clone(), self.channel.clone());
@@ -515,6 +520,7 @@ pub unsafe extern "C" fn frisbee_client_call(
     let called = caught(|| {
         // SAFETY: The caller guarantees that the arguments are valid.
         let arguments = unsafe { CallArguments::new(client, method, format, data, len, options) }?;
+        arguments.client.check_not_held_up()?;
         let mut call = None;
         UnaryCall::begin(arguments, &mut call)?;
         call.map_or_else(|| Err(Status::internal("the call has no outcome")), wait)

@@ -157,6 +157,7 @@ pub unsafe extern "C" fn frisbee_client_hand_off(
         let run = checked(function)?;
         // SAFETY: The caller guarantees that the arguments are valid.
         let call = unsafe { CallArguments::new(client, method, format, data, len, options) }?.prepare()?;
+        call.target.client.check_not_held_up()?;
         let (ended, handed) = wait(unary::hand_off(call))?;
         let Some(raw) = handed else { return Ok(ended) };
         match descriptor(raw) {

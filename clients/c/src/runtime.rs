@@ -2,8 +2,9 @@
 //! futures on C threads.
 
 use crate::completion;
-use frpc::Status;
+use frpc::{Channel, Request, Status};
 use std::cell::Cell;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Wake, Waker};
@@ -56,14 +57,50 @@ pub(crate) fn enter() -> Result<EnterGuard<'static>, Status> {
 thread_local! {
     static IN_FUNCTION: Cell<bool> = const { Cell::new(false) };
     static IN_CALLBACK: Cell<bool> = const { Cell::new(false) };
+    /// Connection that cannot continue until the function that this thread is running returns.
+    static HELD_UP: Cell<Option<ServedConnection>> = const { Cell::new(None) };
+}
+
+/// A connection of a server, which delivers a call.
+#[derive(Clone, Copy)]
+pub(crate) struct ServedConnection {
+    /// Number of the connection, which no other open connection has.
+    number: usize,
+    /// Addresses of the client and the server, for native callers over TCP.
+    ends: Option<[SocketAddr; 2]>,
+}
+
+impl ServedConnection {
+    pub(crate) fn of<T>(request: &Request<T>) -> Self {
+        let number = request.attachments().map_or(0, |attachments| std::ptr::from_ref(attachments).addr());
+        let ends = request.connection().and_then(|native| Some([native.peer_addr()?, native.local_addr()?]));
+        Self { number, ends }
+    }
+
+    /// Returns whether the function that this thread is running holds up the connection, so that waiting for the
+    /// connection would never end.
+    pub(crate) fn is_held_up(&self) -> bool {
+        HELD_UP.get().is_some_and(|held_up| held_up.number == self.number)
+    }
+}
+
+/// Like [`ServedConnection::is_held_up`], for the connection of a client. Unix sockets have no addresses by which the
+/// server's end could be recognized.
+pub(crate) fn is_held_up(channel: &Channel) -> bool {
+    let Some(ends) = HELD_UP.get().and_then(|held_up| held_up.ends) else { return false };
+    let Some(connection) = channel.connection() else { return false };
+    let canonical = |end: SocketAddr| (end.ip().to_canonical(), end.port());
+    let own = connection.local_addr().zip(connection.peer_addr());
+    own.is_some_and(|(local, peer)| [local, peer].map(canonical) == ends.map(canonical))
 }
 
 /// Runs a server function. While it runs, its thread may not stop a server, because that would wait for the function
-/// itself.
-pub(crate) fn in_function(run: impl FnOnce()) {
-    let outer = IN_FUNCTION.replace(true);
+/// itself, and may not wait for the connection that it holds up.
+pub(crate) fn in_function(held_up: Option<ServedConnection>, run: impl FnOnce()) {
+    let outer = (IN_FUNCTION.replace(true), HELD_UP.replace(held_up));
     run();
-    IN_FUNCTION.set(outer);
+    IN_FUNCTION.set(outer.0);
+    HELD_UP.set(outer.1);
 }
 
 /// Runs a function that receives packets or connections. It occupies a runtime thread, so blocking functions are
@@ -111,6 +148,28 @@ pub(crate) fn wait<F: Future>(future: F) -> Result<F::Output, Status> {
             Poll::Pending => thread::park(),
         }
     }
+}
+
+/// Like [`wait`], but fails instead of waiting if `is_held_up` is set.
+pub(crate) fn wait_unless<F: Future>(is_held_up: bool, future: F) -> Result<F::Output, Status> {
+    if !is_held_up {
+        return wait(future);
+    }
+    may_block()?;
+    let _context = enter()?;
+    match pin!(tokio::task::unconstrained(future)).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => Ok(output),
+        Poll::Pending => Err(held_up()),
+    }
+}
+
+/// Returns the error of a function that would wait for the connection that it holds up.
+pub(crate) fn held_up() -> Status {
+    let client = HELD_UP.get().and_then(|connection| Some(format!(" from {}", connection.ends?[0])));
+    Status::failed_precondition(format!(
+        "the connection{} waits for the function that runs on this thread: use another thread or frisbee_client_start",
+        client.unwrap_or_default()
+    ))
 }
 
 /// Like [`wait`], but also works in destructors that run after those of tokio, such as those of static objects and

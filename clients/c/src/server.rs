@@ -9,7 +9,7 @@ use crate::raw::{
 };
 use crate::reply::free;
 use crate::running::RunningFunctions;
-use crate::runtime::{self, BLOCKING_MAX, in_function, may_stop, wait, wait_at_exit};
+use crate::runtime::{self, BLOCKING_MAX, ServedConnection, in_function, may_stop, wait, wait_at_exit};
 use crate::schema::{Schema, ambiguous};
 use crate::signature::{Signature, proto};
 use frpc::codegen::{Layout, Methods, MethodsBuilder, Schema as Embedded, Service, ServiceHandle};
@@ -65,11 +65,17 @@ type Extension = Box<dyn FnOnce(ServerBuilder) -> ServerBuilder + Send>;
 
 /// A function that serves a method. It receives the call and the `user` pointer.
 ///
-/// It must reply to the call exactly once, during the function or later, from any thread. Functions of unary methods
-/// run on the connection's thread and should return within a millisecond; a blocked thread is replaced after 12 ms.
-/// Functions of streaming methods run on their own threads and may block. A process has at most 512 of these threads.
-/// Further calls wait for a free thread. A call that ends while it waits does not run. Functions run concurrently on
+/// It must reply to the call exactly once, during the function or later, from any thread. Functions run concurrently on
 /// several threads.
+///
+/// Functions of unary methods run on the connection's thread and should return within a millisecond; a blocked thread is
+/// replaced after 12 ms, but the connection continues only when the function returns. If a client of the same process
+/// uses this connection, the function cannot wait for it: `FRISBEE_FAILED_PRECONDITION` is returned instead. Use
+/// `frisbee_client_start`, another client or another thread. Only TCP connections are recognized, and not by
+/// `frisbee_queue_next`; other calls wait until their timeout.
+///
+/// Functions of streaming methods run on their own threads and may block. A process has at most 512 of these threads.
+/// Further calls wait for a free thread. A call that ends while it waits does not run.
 pub type frisbee_function = Option<extern "C" fn(call: *mut frisbee_call, user: *mut c_void)>;
 
 #[derive(Clone)]
@@ -215,7 +221,8 @@ fn add(
         (false, false) => builder.unary(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
             let (sink, reply) = oneshot::channel();
             let call = frisbee_call::new(schema.clone(), method_index, request, Sink::Single(sink));
-            let ran = function.run(call);
+            let connection = call.connection;
+            let ran = function.run(call, Some(connection));
             async move { replied(ran, reply).await }
         }),
         (false, true) => builder.server_streaming(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
@@ -269,12 +276,13 @@ impl Function {
         Ok(Self { run, user: UserData(user), running: server.running.clone(), is_typed })
     }
 
-    fn run(&self, call: Arc<frisbee_call>) -> Result<(), Status> {
+    /// Runs the function. `held_up` is the connection whose thread it occupies, if it has no thread of its own.
+    fn run(&self, call: Arc<frisbee_call>, held_up: Option<ServedConnection>) -> Result<(), Status> {
         call.check(self.is_typed)?;
         let stopped = || Status::unavailable("the server has stopped");
         let _running = self.running.begin().ok_or_else(stopped)?;
         let call = handle::insert(call)?;
-        in_function(|| (self.run)(call, self.user.get()));
+        in_function(held_up, || (self.run)(call, self.user.get()));
         Ok(())
     }
 
@@ -284,7 +292,7 @@ impl Function {
         static FREE: Semaphore = Semaphore::const_new(BLOCKING_MAX);
         let taken = FREE.acquire().await;
         tokio::task::spawn_blocking(move || {
-            let refused = caught(|| self.run(call.clone())).err();
+            let refused = caught(|| self.run(call.clone(), None)).err();
             if let Some(status) = refused {
                 call.refuse(status);
             }

@@ -7,9 +7,9 @@ use crate::payload::{Format, Payload};
 use crate::queue::frisbee_queue;
 use crate::raw::{UserData, caught, caught_future, frisbee_code, frisbee_error, guarded, guarded_put, slice};
 use crate::reply::{NewReply, entries, free, frisbee_reply};
-use crate::runtime::{self, wait};
+use crate::runtime::{self, wait_unless};
 use crate::schema::Schema;
-use frpc::{Metadata, RequestSender, RequestStream, Response, Status, Streaming};
+use frpc::{Channel, Metadata, RequestSender, RequestStream, Response, Status, Streaming};
 use parking_lot::Mutex;
 use std::ffi::{c_char, c_void};
 use std::future::poll_fn;
@@ -34,6 +34,8 @@ pub struct frisbee_stream {
     /// Notifies all callers that wait for a reply. A caller that waits in a queue may take its event much later, so the
     /// reply is not assigned to it before, and it holds no lock.
     arrived: Arc<Notify>,
+    /// Channel of a streaming call. `None` for a subscription.
+    channel: Option<Channel>,
     task: AbortHandle,
 }
 
@@ -80,10 +82,11 @@ impl frisbee_stream {
     fn open(call: Prepared) -> Result<Self, Status> {
         let (sender, requests) = RequestStream::channel(MESSAGES_AHEAD);
         let (method_sender, method) = watch::channel(None);
-        let format = call.target.format;
+        let (format, channel) = (call.target.format, Some(call.target.client.channel.clone()));
         let run = move |replies| async move { drive(call, requests, &replies, method_sender).await };
         let mut stream = Self::receive(run)?;
         (stream.format, stream.method, stream.requests) = (format, method, Mutex::new(Some(sender)));
+        stream.channel = channel;
         Ok(stream)
     }
 
@@ -118,6 +121,7 @@ impl frisbee_stream {
             requests: Mutex::new(None),
             replies: Mutex::new(Replies { incoming, has_ended: false, is_freed: false }),
             arrived,
+            channel: None,
             task: task.abort_handle(),
         })
     }
@@ -128,6 +132,11 @@ impl frisbee_stream {
         let known = method.wait_for(Option::is_some).await;
         // If the call is still unknown, the task has failed and sends the reason as a reply.
         known.ok().and_then(|known| known.clone()).ok_or_else(|| Status::cancelled("the stream has ended"))
+    }
+
+    /// Returns whether this thread is running a function that holds up the connection of the stream.
+    fn is_held_up(&self) -> bool {
+        self.channel.as_ref().is_some_and(runtime::is_held_up)
     }
 
     async fn send(&self, message: Body) -> Result<(), Status> {
@@ -302,7 +311,7 @@ pub unsafe extern "C" fn frisbee_stream_send(
     unsafe {
         guarded(error, || {
             let (stream, message) = (handle::get(stream)?, Body::copy(slice("data", data, len)?));
-            wait(stream.send(message))?
+            wait_unless(stream.is_held_up(), stream.send(message))?
         })
     }
 }
@@ -332,7 +341,7 @@ pub unsafe extern "C" fn frisbee_stream_end(stream: *mut frisbee_stream, error: 
 pub extern "C" fn frisbee_stream_next(stream: *mut frisbee_stream) -> *mut frisbee_reply {
     let next = caught(|| {
         let stream = handle::get(stream)?;
-        wait(stream.next())
+        wait_unless(stream.is_held_up(), stream.next())
     });
     match next {
         Ok(None) => std::ptr::null_mut(),

@@ -152,18 +152,85 @@ static void call_that_ends_before_it_has_a_thread_never_runs(void) {
         frisbee_client_free(clients[at]);
 }
 
+/* The client whose connection runs `reenter`, another one, and the call of a stream on the connection of the first. */
+static frisbee_client *own, *other;
+static frisbee_call *talking;
+
+static void talk(frisbee_call *call, void *user) {
+    (void)user;
+    pthread_mutex_lock(&lock);
+    talking = call;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Waits for the connection that it holds up, and for another one. */
+static void reenter(frisbee_call *call, void *user) {
+    (void)user;
+    frisbee_error error;
+    static char text[4096];
+    frisbee_call_options options = {.timeout_ms = 200};
+    frisbee_reply *reply = frisbee_client_call(own, "meet", FRISBEE_JSON, "{}", 2, &options);
+    CHECK_CODE(reply, FRISBEE_FAILED_PRECONDITION);
+    CHECK(!frisbee_reply_may_have_run(reply) && strstr(frisbee_reply_message(reply), "use another thread") != NULL);
+    frisbee_reply_free(reply);
+    frisbee_stream *stream = NULL;
+    CHECK_OK(frisbee_client_open(own, "meet", FRISBEE_JSON, "{}", 2, NULL, &stream, &error), error);
+    reply = frisbee_stream_next(stream);
+    CHECK_CODE(reply, FRISBEE_FAILED_PRECONDITION);
+    frisbee_reply_free(reply);
+    frisbee_stream_free(stream);
+    CHECK(frisbee_call_next(talking, &error) == FRISBEE_FAILED_PRECONDITION);
+    memset(text, 'a', sizeof text);
+    memcpy(text, "{\"text\":\"", 9);
+    memcpy(text + sizeof text - 2, "\"}", 2);
+    while (frisbee_call_send(talking, FRISBEE_JSON, text, sizeof text, &error) == FRISBEE_OK) {
+    }
+    CHECK(error.code == FRISBEE_FAILED_PRECONDITION);
+    CHECK_OK(frisbee_call_finish(talking, &error), error);
+    call_meet(other);
+    frisbee_call_reply(call, FRISBEE_JSON, "{}", 2, NULL);
+}
+
+/* Regression test: the function and its connection waited for each other until the timeout, or forever. */
+static void function_does_not_wait_for_its_connection(void) {
+    frisbee_error error;
+    frisbee_stream *stream = NULL;
+    own = connected();
+    other = connected();
+    CHECK_OK(frisbee_client_open(own, "t.S/Talk", FRISBEE_JSON, NULL, 0, NULL, &stream, &error), error);
+    pthread_mutex_lock(&lock);
+    while (talking == NULL)
+        pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+    frisbee_reply *reply = frisbee_client_call(own, "reenter", FRISBEE_JSON, "{}", 2, NULL);
+    CHECK_CODE(reply, FRISBEE_OK);
+    frisbee_reply_free(reply);
+    while ((reply = frisbee_stream_next(stream)) != NULL) {
+        CHECK_CODE(reply, FRISBEE_OK);
+        frisbee_reply_free(reply);
+    }
+    frisbee_stream_free(stream);
+    frisbee_client_free(own);
+    frisbee_client_free(other);
+}
+
 int main(void) {
     frisbee_error error;
     const char *proto = "syntax = \"proto3\"; package t; service S { rpc Watch(Q) returns (stream Q); "
-                        "rpc Linger(Q) returns (stream Q); } message Q {}";
+                        "rpc Linger(Q) returns (stream Q); rpc Talk(stream Q) returns (stream Q); } "
+                        "message Q { string text = 1; }";
     alarm(100);
     CHECK_OK(frisbee_server_new("t.Functions", NULL, &server, &error), error);
     CHECK_OK(frisbee_server_add(server, "meet() -> int64", meet, NULL, &error), error);
+    CHECK_OK(frisbee_server_add(server, "reenter()", reenter, NULL, &error), error);
     CHECK_OK(frisbee_server_proto(server, proto, FRISBEE_CODEC_POLYGLOT, &error), error);
     CHECK_OK(frisbee_server_handle(server, "t.S/Watch", watch, NULL, &error), error);
     CHECK_OK(frisbee_server_handle(server, "t.S/Linger", linger, NULL, &error), error);
+    CHECK_OK(frisbee_server_handle(server, "t.S/Talk", talk, NULL, &error), error);
     CHECK_OK(frisbee_server_start(server, "127.0.0.1:0", &error), error);
     blocked_functions_leave_threads_to_others();
+    function_does_not_wait_for_its_connection();
     finish_of_cancelled_call_is_cancelled();
     call_that_ends_before_it_has_a_thread_never_runs();
     CHECK_OK(frisbee_server_stop(server, &error), error);
