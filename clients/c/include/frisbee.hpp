@@ -785,7 +785,9 @@ class Server {
     ~Server() {
         if (handle_.get() == nullptr || frisbee_server_stop(handle_.get(), nullptr) != FRISBEE_FAILED_PRECONDITION) return;
         // A function or callback cannot wait for running functions. Another thread waits for them, and then frees them.
-        std::thread([rest = std::move(*this)] {}).detach();
+        std::thread([functions = std::move(functions_), handle = std::move(handle_)] {
+            frisbee_server_stop(handle.get(), nullptr);
+        }).detach();
     }
 
     /// Adds a function with a signature such as `sum(int64 a, int64 b) -> int64`. It takes a `Call`, and runs

@@ -64,10 +64,18 @@ static void destroy_at_exit() {
     begin(server.address().c_str());
 }
 
-// Regression test: calls in a child process never returned.
+static std::atomic<bool> is_freed{false};
+
+struct Freed {
+    ~Freed() { is_freed = true; }
+};
+
+// Regression test: calls in a child process never returned. Destroying a server there started threads without end, and
+// did not free its functions.
 static void fork_is_refused() {
     auto server = frisbee::Server::create("t.Functions").value();
-    server.add("now()", [](frisbee::Call call) { (void)call.reply(FRISBEE_JSON, "{}"); }).value();
+    server.add("now()", [freed = std::make_shared<Freed>()](frisbee::Call call) { (void)call.reply(FRISBEE_JSON, "{}"); })
+        .value();
     server.start("127.0.0.1:0").value();
     auto client = frisbee::Client::connect(server.address()).value();
     client.call("now", FRISBEE_JSON, "{}").value();
@@ -75,6 +83,9 @@ static void fork_is_refused() {
     if (child == 0) {
         const auto called = client.call("now", FRISBEE_JSON, "{}");
         const auto stopped = server.stop();
+        alarm(50);
+        { const auto destroyed = std::move(server); }
+        while (!is_freed) std::this_thread::yield();
         _exit(called || stopped || called.error().code != FRISBEE_FAILED_PRECONDITION);
     }
     int status = 1;
