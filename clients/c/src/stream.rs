@@ -28,8 +28,9 @@ pub struct frisbee_stream {
     format: Format,
     /// Schema of the client and the index of the called method in it, once known.
     method: watch::Receiver<Option<(Arc<Schema>, usize)>>,
-    /// Sender of the requests. `None` once the caller has ended them.
-    requests: Mutex<Option<RequestSender<Payload>>>,
+    /// Sender of the requests. `None` once the caller has ended them. The task keeps it until the call has ended, because
+    /// the server would process the requests of a freed stream as complete if dropping the sender ended them.
+    requests: Arc<Mutex<Option<RequestSender<Payload>>>>,
     replies: Mutex<Replies>,
     /// Notifies all callers that wait for a reply. A caller that waits in a queue may take its event much later, so the
     /// reply is not assigned to it before, and it holds no lock.
@@ -83,9 +84,15 @@ impl frisbee_stream {
         let (sender, requests) = RequestStream::channel(MESSAGES_AHEAD);
         let (method_sender, method) = watch::channel(None);
         let (format, channel) = (call.target.format, Some(call.target.client.channel.clone()));
-        let run = move |replies| async move { drive(call, requests, &replies, method_sender).await };
+        let sender = Arc::new(Mutex::new(Some(sender)));
+        let kept = sender.clone();
+        let run = move |replies| async move {
+            let ended = drive(call, requests, &replies, method_sender).await;
+            drop(kept);
+            ended
+        };
         let mut stream = Self::receive(run)?;
-        (stream.format, stream.method, stream.requests) = (format, method, Mutex::new(Some(sender)));
+        (stream.format, stream.method, stream.requests) = (format, method, sender);
         stream.channel = channel;
         Ok(stream)
     }
@@ -118,7 +125,7 @@ impl frisbee_stream {
         Ok(Self {
             format: Format::Native,
             method: watch::channel(None).1,
-            requests: Mutex::new(None),
+            requests: Arc::default(),
             replies: Mutex::new(Replies { incoming, has_ended: false, is_freed: false }),
             arrived,
             channel: None,
@@ -382,7 +389,6 @@ pub unsafe extern "C" fn frisbee_stream_submit_next(
 pub extern "C" fn frisbee_stream_free(stream: *mut frisbee_stream) -> frisbee_code {
     if let Ok(stream) = handle::get(stream) {
         // End the call here instead of in `drop`, because threads that wait on the stream keep it alive.
-        stream.requests.lock().take();
         stream.task.abort();
         stream.replies.lock().is_freed = true;
         stream.arrived.notify_waiters();

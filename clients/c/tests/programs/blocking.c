@@ -215,10 +215,51 @@ static void function_does_not_wait_for_its_connection(void) {
     frisbee_client_free(other);
 }
 
+/* The number of requests of an upload, and how they have ended. */
+static int uploaded;
+static frisbee_code uploaded_until;
+
+static void upload(frisbee_call *call, void *user) {
+    (void)user;
+    frisbee_error error;
+    frisbee_code code;
+    do {
+        code = frisbee_call_next(call, &error);
+        pthread_mutex_lock(&lock);
+        uploaded++;
+        uploaded_until = code;
+        pthread_cond_broadcast(&changed);
+        pthread_mutex_unlock(&lock);
+    } while (code == FRISBEE_OK);
+    frisbee_call_reply(call, FRISBEE_JSON, "{}", 2, NULL);
+}
+
+/* Regression test: freeing an open stream often ended its requests, and the server processed them as complete. */
+static void freed_stream_is_cancelled(void) {
+    frisbee_error error;
+    frisbee_client *client = connected();
+    for (int at = 0; at < 100; at++) {
+        frisbee_stream *stream = NULL;
+        uploaded = 0;
+        CHECK_OK(frisbee_client_open(client, "t.S/Upload", FRISBEE_JSON, NULL, 0, NULL, &stream, &error), error);
+        CHECK_OK(frisbee_stream_send(stream, "{}", 2, &error), error);
+        pthread_mutex_lock(&lock);
+        while (uploaded < 1)
+            pthread_cond_wait(&changed, &lock);
+        CHECK(frisbee_stream_free(stream) == FRISBEE_OK);
+        while (uploaded < 2)
+            pthread_cond_wait(&changed, &lock);
+        CHECK(uploaded_until == FRISBEE_CANCELLED);
+        pthread_mutex_unlock(&lock);
+    }
+    frisbee_client_free(client);
+}
+
 int main(void) {
     frisbee_error error;
     const char *proto = "syntax = \"proto3\"; package t; service S { rpc Watch(Q) returns (stream Q); "
-                        "rpc Linger(Q) returns (stream Q); rpc Talk(stream Q) returns (stream Q); } "
+                        "rpc Linger(Q) returns (stream Q); rpc Talk(stream Q) returns (stream Q); "
+                        "rpc Upload(stream Q) returns (Q); } "
                         "message Q { string text = 1; }";
     alarm(100);
     CHECK_OK(frisbee_server_new("t.Functions", NULL, &server, &error), error);
@@ -228,10 +269,12 @@ int main(void) {
     CHECK_OK(frisbee_server_handle(server, "t.S/Watch", watch, NULL, &error), error);
     CHECK_OK(frisbee_server_handle(server, "t.S/Linger", linger, NULL, &error), error);
     CHECK_OK(frisbee_server_handle(server, "t.S/Talk", talk, NULL, &error), error);
+    CHECK_OK(frisbee_server_handle(server, "t.S/Upload", upload, NULL, &error), error);
     CHECK_OK(frisbee_server_start(server, "127.0.0.1:0", &error), error);
     blocked_functions_leave_threads_to_others();
     function_does_not_wait_for_its_connection();
     finish_of_cancelled_call_is_cancelled();
+    freed_stream_is_cancelled();
     call_that_ends_before_it_has_a_thread_never_runs();
     CHECK_OK(frisbee_server_stop(server, &error), error);
     CHECK(frisbee_server_free(server) == FRISBEE_OK);
