@@ -289,3 +289,30 @@ def test_next_address_is_called_if_one_refuses(free: str, monkeypatch: pytest.Mo
                 client.close()
                 assert client.call("a.B/C") == 2
     thread.join(LIMIT)
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_link_local_address_keeps_its_scope(monkeypatch: pytest.MonkeyPatch, is_async: bool) -> None:
+    """Regression test: the client of asyncio dropped the interface of a link-local address."""
+    connected: list[Any] = []
+
+    class Spy(socket.socket):
+        def connect(self, address: Any) -> None:
+            connected.append(address)
+            raise ConnectionRefusedError
+
+    address = ("fe80::1", 80, 0, 7)
+    found = [(socket.AF_INET6, socket.SOCK_DGRAM, 17, "", address)]
+
+    async def main() -> None:
+        async with AsyncUdpClient("[fe80::1%eth0]:80") as client:
+            await client.call("a.B/C")
+
+    with pytest.raises(Status, match="no datagrams to"), monkeypatch.context() as patch:
+        patch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+        patch.setattr(socket, "socket", Spy)
+        if is_async:
+            run(main)
+        else:
+            UdpClient("[fe80::1%eth0]:80").call("a.B/C")
+    assert connected == [address]

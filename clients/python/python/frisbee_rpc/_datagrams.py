@@ -137,6 +137,18 @@ def _result(reply: Mapping[str, Any]) -> Any:
     raise Status(code, str(error.get("message", "")), details, metadata)
 
 
+def _connected(found: tuple[Any, ...]) -> socket.socket:
+    """Returns a socket that is connected to a result of ``getaddrinfo``."""
+    family, kind, protocol, _, address = found
+    peer = socket.socket(family, kind, protocol)
+    try:
+        peer.connect(address)
+    except OSError:
+        peer.close()
+        raise
+    return peer
+
+
 def _send(peer: socket.socket, datagram: bytes) -> None:
     try:
         peer.send(datagram)
@@ -235,12 +247,10 @@ class UdpClient:
             yield idle, True
             return
         found = socket.getaddrinfo(self._settings.host, self._settings.port, type=socket.SOCK_DGRAM)
-        for at, (family, kind, protocol, _, address) in enumerate(found, 1):
-            peer = socket.socket(family, kind, protocol)
+        for at, one in enumerate(found, 1):
             try:
-                peer.connect(address)
+                peer = _connected(one)
             except OSError:
-                peer.close()
                 if at == len(found):
                     raise
                 continue
@@ -442,9 +452,9 @@ class AsyncUdpClient:
                 self._transport.close()
                 self._found = self._found[1:]
             while True:
-                family, *_, address = self._found[0]
                 try:
-                    opened = await loop.create_datagram_endpoint(lambda: receiver, family=family, remote_addr=address[:2])
+                    # Connect the socket here, because asyncio would drop the scope of an IPv6 address.
+                    opened = await loop.create_datagram_endpoint(lambda: receiver, sock=_connected(self._found[0]))
                 except OSError:
                     if len(self._found) == 1:
                         raise
