@@ -94,6 +94,7 @@ impl DetachedConnection {
     /// Ends the connection for its handles, like a driver does after calling [`disconnected`](Router::disconnected).
     pub fn end(&self, reason: &CloseReason) {
         self.0.0.mailbox.close(reason);
+        self.0.0.attachments.handle_close(reason);
     }
 }
 

@@ -44,6 +44,8 @@ struct Context {
     /// Attached values with their types. The list is searched linearly, because it is short.
     values: Vec<(TypeId, Value)>,
     on_close: Vec<AtEnd>,
+    /// Reason of the end, once the functions in `on_close` have been called.
+    ended: Option<CloseReason>,
 }
 
 impl Attachments {
@@ -100,16 +102,10 @@ impl Attachments {
         self.context.get_or_init(Box::default)
     }
 
-    /// Registers a function to be called when the connection closes. If `ended` returns a close reason, the function is
-    /// called immediately, because the connection has already ended. `ended` runs under the lock of the attachments.
-    pub(crate) fn on_close(
-        &self,
-        run: impl FnOnce(&CloseReason) + Send + 'static,
-        ended: impl FnOnce() -> Option<CloseReason>,
-    ) {
-        // `ended` is checked under the lock that `run_on_close` takes, so the function runs exactly once.
+    /// Registers a function to be called when the connection has ended, or calls it if that has happened.
+    fn on_close(&self, run: impl FnOnce(&CloseReason) + Send + 'static) {
         let mut context = self.context().lock();
-        match ended() {
+        match context.ended.clone() {
             None => context.on_close.push(Box::new(run)),
             Some(reason) => {
                 // Call the function outside of the lock, because it may use the attachments.
@@ -127,8 +123,10 @@ impl Attachments {
 
     /// Calls the functions that were registered by [`on_close`](Self::on_close).
     pub(crate) fn run_on_close(&self, reason: &CloseReason) {
-        let Some(context) = self.context.get() else { return };
-        let on_close = std::mem::take(&mut context.lock().on_close);
+        let mut context = self.context().lock();
+        context.ended.get_or_insert_with(|| reason.clone());
+        let on_close = std::mem::take(&mut context.on_close);
+        drop(context);
         // Call the functions outside of the lock, because they may use the attachments. Catch panics, so that the
         // remaining functions still run.
         for run in on_close {
@@ -167,7 +165,7 @@ impl Connection {
     /// ended. The functions run after [`Router::disconnected`](crate::Router::disconnected), in the order of
     /// registration, in the task of the connection. They must not block.
     pub fn on_close(&self, run: impl FnOnce(&CloseReason) + Send + 'static) {
-        self.0.attachments.on_close(run, || self.close_reason());
+        self.0.attachments.on_close(run);
     }
 }
 
@@ -181,6 +179,7 @@ impl fmt::Debug for Attachments {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Outbox, Packet, Routed, Router, Server, memory};
     use std::sync::mpsc;
 
     #[test]
@@ -210,14 +209,46 @@ mod tests {
                 assert_ne!(number, 1, "the second one fails");
                 events.send((number, attached.get::<u8>().is_some())).unwrap();
             };
-            attachments.on_close(run, || None);
+            attachments.on_close(run);
         }
         attachments.handle_close(&CloseReason::Local);
         attachments.handle_close(&CloseReason::Local);
         assert_eq!(ran.try_iter().collect::<Vec<_>>(), [(0, true), (2, true)]);
         assert!(attachments.get::<u8>().is_none());
         let late_events = events.clone();
-        attachments.on_close(move |_| late_events.send((9, false)).unwrap(), || Some(CloseReason::Local));
+        attachments.on_close(move |_| late_events.send((9, false)).unwrap());
         assert_eq!(ran.try_recv(), Ok((9, false)));
+    }
+
+    /// Registers a function while the connection ends.
+    struct LateHook(mpsc::Sender<&'static str>);
+
+    impl Router for LateHook {
+        type Session = Connection;
+
+        fn connected(&self, connection: &Connection) -> Connection {
+            connection.clone()
+        }
+
+        fn route(&self, _: &mut Connection, _: Packet, _: &mut Outbox) -> Routed {
+            Routed::Continue
+        }
+
+        fn disconnected(&self, connection: Connection, _: &CloseReason) {
+            let events = self.0.clone();
+            connection.on_close(move |_| events.send("hook").unwrap());
+            self.0.send("disconnected").unwrap();
+        }
+    }
+
+    /// Regression test: a function that was registered while the connection ended ran before `Router::disconnected`.
+    #[tokio::test]
+    async fn late_close_hook_follows_disconnected() {
+        let (events, ran) = mpsc::channel();
+        let acceptor = Server::builder().build(LateHook(events)).unwrap();
+        let (here, there) = memory();
+        drop(here);
+        acceptor.serve_connection(there).await;
+        assert_eq!(ran.try_iter().collect::<Vec<_>>(), ["disconnected", "hook"]);
     }
 }
