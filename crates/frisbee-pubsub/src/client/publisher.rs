@@ -136,10 +136,15 @@ impl Publisher {
 
     #[inline(always)] // The compiler would not inline it in the fast path, because the slow path calls it too.
     fn put<T>(&self, outbox: &mut Outbox, write: &mut impl FnMut(PacketWriter<'_>) -> T) -> T {
-        self.shared.record_published();
+        let before = outbox.len();
         let mut packet = outbox.packet(PacketId(0), self.operations.of(Kind::Message));
         packet.put_slice(&self.head);
-        write(packet)
+        let written = write(packet);
+        // A message that is too long is not sent, so it cannot be lost either.
+        if outbox.len() > before {
+            self.shared.record_published();
+        }
+        written
     }
 }
 

@@ -393,6 +393,17 @@ async fn sync_reports_unconfirmed_messages_once() {
     assert!(matches!(synced, Err(PubSubError::Unconfirmed)), "{synced:?}");
 }
 
+/// Regression test: after `publish` had failed because of the length of a message, `sync` reported this message as lost
+/// with the next connection.
+#[tokio::test]
+async fn too_long_message_is_not_reported_as_lost() {
+    let (line, client) = broker_of_short_messages().await;
+    let refused = client.publish("a", vec![0; BODY_MAX_LEAST as usize]).await;
+    assert!(matches!(refused, Err(PubSubError::Send(SendError::TooLong(_)))), "{refused:?}");
+    reconnect(&line, &client).await;
+    client.sync().await.expect("message that was not sent should not be unconfirmed");
+}
+
 /// Regression test: `drain` failed because of a message that the client had published, and `sync` then succeeded.
 #[tokio::test]
 async fn drain_leaves_rejection_to_publisher() {
