@@ -11,6 +11,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 /// Timeout for operations that complete immediately on an idle machine.
@@ -426,6 +427,12 @@ async fn ring_size_respects_client_limit() {
     assert_eq!(client.write(&[0; 65_536]).await.expect("write should fill the ring"), 4096);
 }
 
+/// Returns the result of a server that accepts a second connection after the client's offer.
+async fn second<T>(serving: JoinHandle<io::Result<T>>) -> T {
+    let served = timeout(LONG, serving).await.expect("client should make an offer and connect again");
+    served.expect("server task should not panic").expect("server should accept the second connection")
+}
+
 #[tokio::test]
 async fn server_closing_on_offer_gets_plain_socket() {
     let directory = Directory::new();
@@ -441,11 +448,7 @@ async fn server_closing_on_offer_gets_plain_socket() {
         .expect("connecting should complete within the timeout")
         .expect("client should connect without shared memory");
     assert!(!client.is_shared());
-    echo_once(
-        client,
-        serving.await.expect("server task should not panic").expect("server should accept the second connection"),
-    )
-    .await;
+    echo_once(client, second(serving).await).await;
 }
 
 #[tokio::test]
@@ -461,9 +464,8 @@ async fn unexpected_offer_reply_falls_back_to_socket() {
         .await
         .expect("connecting should complete within the timeout")
         .expect("client should connect without shared memory");
-    let (second, _first) =
-        serving.await.expect("server task should not panic").expect("server should accept the second connection");
-    echo_once(client, second).await;
+    let (other, _first) = second(serving).await;
+    echo_once(client, other).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -477,7 +479,7 @@ async fn silent_server_gets_plain_socket_after_timeout() {
     let start = tokio::time::Instant::now();
     let client = connect(directory.path()).await.expect("client should connect without shared memory");
     assert!(!client.is_shared() && start.elapsed() < Duration::from_secs(2));
-    serving.await.expect("server task should not panic").expect("server should accept the second connection");
+    second(serving).await;
 }
 
 #[tokio::test]
