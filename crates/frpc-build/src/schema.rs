@@ -78,7 +78,10 @@ pub struct Schema {
 }
 
 impl Schema {
-    pub(crate) fn new(files: Vec<FileDescriptorProto>, paths: HashMap<String, PathBuf>, encoded: Vec<u8>) -> Self {
+    pub(crate) fn new(mut files: Vec<FileDescriptorProto>, paths: HashMap<String, PathBuf>, encoded: Vec<u8>) -> Self {
+        // Sort for `location`. The sort is stable, so the first of several locations with one path stays the first.
+        let infos = files.iter_mut().filter_map(|file| file.source_code_info.as_mut());
+        infos.for_each(|info| info.location.sort_by(|one, other| one.path.cmp(&other.path)));
         let (imports, unused) = (HashSet::new(), HashSet::new());
         Self { files, paths, imports, skips_imports: false, unused, renamed: Vec::new(), encoded }
     }
@@ -173,7 +176,9 @@ impl Schema {
 
 /// Returns the source location recorded for the item at a descriptor path.
 fn location<'a>(file: &'a FileDescriptorProto, path: &[i32]) -> Option<&'a Location> {
-    file.source_code_info.as_ref()?.location.iter().find(|location| location.path == path)
+    let sorted = &file.source_code_info.as_ref()?.location;
+    let at = sorted.partition_point(|location| location.path.as_slice() < path);
+    sorted.get(at).filter(|location| location.path == path)
 }
 
 /// Returns an iterator over the comments before and after an item.

@@ -4,9 +4,12 @@
 //! The parser never produces such names, but forged descriptor sets can contain them. After this check, every name can
 //! safely be used in source code and file names.
 
+use std::collections::HashSet;
+
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{
-    DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto, ServiceDescriptorProto,
+    DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto, MethodDescriptorProto,
+    ServiceDescriptorProto,
 };
 
 use crate::error::{Error, ErrorKind, SourcePosition};
@@ -178,6 +181,7 @@ impl Checker<'_> {
     }
 
     fn methods(&self, service: &ServiceDescriptorProto, path: &[i32]) -> Result<(), Error> {
+        let names: HashSet<_> = service.method.iter().map(MethodDescriptorProto::name).collect();
         for (at, method) in service.method.iter().enumerate() {
             let path = within(path, tag::SERVICE_METHOD, at);
             self.identifier("method", method.name(), &path)?;
@@ -200,8 +204,7 @@ impl Checker<'_> {
                     return Err(self.invalid(&path, format!("{what} is a map entry")));
                 }
                 let short = name.rsplit('.').next().unwrap_or_default();
-                let mut names = service.method.iter().map(prost_types::MethodDescriptorProto::name);
-                if self.written_length(&path, tag) == Some(short.len()) && names.any(|name| name == short) {
+                if names.contains(short) && self.written_length(&path, tag) == Some(short.len()) {
                     let text =
                         format!("{what}: `{short}` is a method in this scope, as protoc sees it; write `{name}`");
                     return Err(self.unsupported(&path, text));
