@@ -96,6 +96,7 @@ fn modules(
     warn: &mut dyn FnMut(String),
 ) -> Result<Vec<Generated>, Error> {
     let Checked { schema, index, .. } = checked;
+    modules::check_packages(schema)?;
     schema.renamed.iter().cloned().for_each(&mut *warn);
     let (modules, services) = prost_modules(checked, config, externs, warn)?;
     // Assign the names of views in all modules first, because views of one module may refer to views of another.

@@ -1,12 +1,15 @@
 //! The module tree of the generated code and its files. Each package is a module, with nested modules for nested types.
 
+use std::collections::HashMap;
+
 use prost_build::Module;
 use syn::Item;
 
-use super::prost_code;
+use super::{module_of, prost_code};
 use crate::backend::Checked;
 use crate::error::Error;
 use crate::output::OutputFile;
+use crate::schema::{Schema, tag};
 
 /// Generated code of a package.
 pub(super) struct Generated {
@@ -41,6 +44,23 @@ pub(super) fn of_messages(items: &[Item]) -> Vec<Inner> {
         }
     }
     modules
+}
+
+/// Rejects packages that would have the same module, because their names differ only in case and underscores, such as
+/// `Foo` and `foo`.
+pub(super) fn check_packages(schema: &Schema) -> Result<(), Error> {
+    let mut packages = HashMap::new();
+    for file in schema.files.iter().filter(|file| schema.is_generated(file)) {
+        let (module, package) = (module_of(file), file.package());
+        let other = *packages.entry(module).or_insert(package);
+        if other != package {
+            let text = format!(
+                "the packages `{other}` and `{package}` would have the same module in Rust; rename one of them"
+            );
+            return Err(Error::unsupported(schema.position(file, &[tag::FILE_PACKAGE]), text));
+        }
+    }
+    Ok(())
 }
 
 /// Rejects a package and a message that need the same module. For example, the package `shop.order` and the nested

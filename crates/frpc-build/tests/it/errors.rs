@@ -256,6 +256,17 @@ fn module_conflict_error_names_message_and_package() {
         .expect("package without a type `D` should not collide");
 }
 
+/// Regression test: the code of both packages was in one module.
+#[test]
+fn packages_that_differ_in_case_are_rejected() {
+    let other = "syntax = \"proto3\";\npackage Test;\nmessage B {}";
+    let build = Build::of_files(&[("test.proto", "syntax = \"proto3\";\npackage test;"), ("other.proto", other)]);
+    let error = build.run(|builder| builder, &["test.proto", "other.proto"]).unwrap_err().to_string();
+    let text = "the packages `test` and `Test` would have the same module in Rust; rename one of them";
+    assert!(error.ends_with(&format!("other.proto:2:1: {text}")), "{error}");
+    assert_eq!(files_in(&build.out()), [""; 0]);
+}
+
 #[test]
 fn enum_values_sharing_rust_name_are_numbered() {
     let text = Build::of(
