@@ -24,8 +24,9 @@ pub struct EtcdResolver {
     prefix: String,
     endpoints: BTreeMap<Vec<u8>, Endpoint>,
     watched: Option<Streaming<WatchResponse>>,
-    /// Whether keys were ignored because the maximum number of endpoints was reached.
-    is_truncated: bool,
+    /// Number of endpoints below which all keys are read again, because keys were ignored when the maximum number of
+    /// endpoints was reached. 0 if no keys were ignored.
+    reread_below: usize,
     /// Number of consecutive failures, each at another etcd member.
     failures: usize,
 }
@@ -34,7 +35,7 @@ impl EtcdResolver {
     /// Creates a resolver for all keys with this prefix, such as `shop/`.
     pub fn new(etcd: &Etcd, prefix: impl Into<String>) -> Self {
         let (etcd, prefix) = (etcd.clone(), prefix.into());
-        Self { etcd, prefix, endpoints: BTreeMap::new(), watched: None, is_truncated: false, failures: 0 }
+        Self { etcd, prefix, endpoints: BTreeMap::new(), watched: None, reread_below: 0, failures: 0 }
     }
 
     /// Reads all keys and starts watching them for changes.
@@ -42,8 +43,8 @@ impl EtcdResolver {
         let all = self.etcd.range(self.prefix.as_bytes(), ENDPOINTS_MAX).await?;
         let revision = all.header.map_or(0, |header| header.revision);
         self.watched = Some(self.etcd.watch(self.prefix.as_bytes(), revision.saturating_add(1)).await?);
-        self.is_truncated = all.more;
         self.endpoints = all.kvs.into_iter().filter_map(|kv| parse(&kv).map(|endpoint| (kv.key, endpoint))).collect();
+        self.reread_below = if all.more { reread_below(self.endpoints.len()) } else { 0 };
         Ok(())
     }
 
@@ -67,15 +68,23 @@ impl EtcdResolver {
         }
     }
 
-    /// Applies watch events to the set of endpoints. Returns `false` if there may now be space for a key that was
-    /// ignored.
+    /// Applies watch events to the set of endpoints. Returns `false` if enough endpoints were removed since keys were
+    /// ignored, so that all keys should be read again.
     fn apply_all(&mut self, events: Vec<Event>) -> bool {
         let before = self.endpoints.len();
         for event in events {
-            self.is_truncated |= !apply(&mut self.endpoints, event);
+            if !apply(&mut self.endpoints, event) {
+                self.reread_below = reread_below(self.endpoints.len());
+            }
         }
-        !self.is_truncated || self.endpoints.len() >= before
+        self.endpoints.len() >= self.reread_below.min(before)
     }
+}
+
+/// Returns the number of endpoints below which the keys are read again if only the first `known` endpoints fit. Reading
+/// all keys after each removal would cost etcd thousands of keys per removal.
+fn reread_below(known: usize) -> usize {
+    known - known / 16
 }
 
 /// Waits for a random part of [`PAUSE`], but at least half of it.
@@ -165,7 +174,7 @@ mod tests {
     #[tokio::test]
     async fn truncated_keys_are_reloaded_after_deletion() {
         let etcd = Etcd::new(["http://127.0.0.1:1"]).expect("text should be the address of an etcd member");
-        let mut resolver = EtcdResolver { is_truncated: true, ..EtcdResolver::new(&etcd, "shop/") };
+        let mut resolver = EtcdResolver { reread_below: 2, ..EtcdResolver::new(&etcd, "shop/") };
         assert!(resolver.apply_all(vec![put("shop/1", "10.0.0.1:80"), put("shop/2", "10.0.0.2:80")]));
         assert!(
             resolver.apply_all(vec![put("shop/1", "10.0.0.1:80 weight=2")]),
@@ -177,6 +186,17 @@ mod tests {
             "truncated list should be loaded again, because another key may take the free place"
         );
         assert!(resolver.apply_all(vec![gone]), "deletion of an unknown key should require no new list");
+    }
+
+    /// Regression test: if there were more keys than the maximum, all of them were read again after each deletion.
+    #[tokio::test]
+    async fn few_deletions_cause_no_reload() {
+        let etcd = Etcd::new(["http://127.0.0.1:1"]).expect("text should be the address of an etcd member");
+        let mut resolver = EtcdResolver::new(&etcd, "shop/");
+        let key = |at: usize| put(&format!("shop/{at}"), "10.0.0.1:80");
+        assert!(resolver.apply_all((0..=ENDPOINTS_MAX).map(key).collect()));
+        let mut deleted = (0..).map(|at| Event { r#type: EventType::Delete.into(), ..key(at) });
+        assert_eq!(deleted.position(|event| !resolver.apply_all(vec![event])), Some(ENDPOINTS_MAX / 16));
     }
 
     #[test]
