@@ -91,6 +91,15 @@ impl FormatOptions {
         CONTAINER_MEMORY_MAX.saturating_sub(self.withheld.load(Ordering::Relaxed))
     }
 
+    /// Returns the status for a request whose decoded message, with this name, would use more memory than
+    /// [`memory_max`](Self::memory_max). If that limit is lower only while memory is short, the request does not count
+    /// as abuse.
+    #[must_use]
+    pub fn memory_exceeded(message: &str, memory: usize) -> Status {
+        let status = Status::resource_exhausted(format!("the decoded {message} would exceed the memory limit"));
+        if memory <= CONTAINER_MEMORY_MAX { status.overload() } else { status }
+    }
+
     /// Limits the memory of the next request to about the share of its caller. Returns a charge of twice that amount,
     /// to be held during decoding: other threads may decode at the same time, and a growing list briefly occupies two
     /// allocations.
@@ -220,6 +229,12 @@ mod tests {
     use crate::{Channel, Server};
 
     const MIB: usize = 1024 * 1024;
+
+    #[test]
+    fn only_temporary_memory_limit_is_overload() {
+        let is_overload = |memory| FormatOptions::memory_exceeded("a.B", memory).is_overload();
+        assert!(is_overload(CONTAINER_MEMORY_MAX) && !is_overload(CONTAINER_MEMORY_MAX + 1));
+    }
 
     #[tokio::test]
     async fn request_memory_is_charged_while_decoding() {

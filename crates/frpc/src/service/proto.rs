@@ -1,9 +1,9 @@
 //! The format `proto`: messages in protobuf encoding, regardless of the native codec. Used by generated code.
 
 use crate::Status;
-use crate::service::formats::Format;
+use crate::service::formats::{Format, FormatOptions};
 use polyglot::protobuf::{Protobuf, memory_of};
-use polyglot::{BULK_MIN, CONTAINER_MEMORY_MAX, Message};
+use polyglot::{BULK_MIN, Message};
 
 /// Returns the format `proto` for these message types. The memory of requests is limited like with the protobuf codec.
 /// The maximum nesting depth is 100, which prost hard-codes.
@@ -19,9 +19,7 @@ where
             let invalid = |error| Status::invalid_argument(format!("the request is not a valid {}: {error}", A::NAME));
             let memory = memory_of::<A>(bytes).map_err(invalid)?;
             if memory > options.memory_max() {
-                let text = format!("the decoded {} would exceed the memory limit", A::NAME);
-                let status = Status::resource_exhausted(text);
-                return Err(if memory <= CONTAINER_MEMORY_MAX { status.overload() } else { status });
+                return Err(FormatOptions::memory_exceeded(A::NAME, memory));
             }
             options.set_memory(memory);
             // Copy the values of short requests, because a request may be a slice of a much larger read buffer. Call
