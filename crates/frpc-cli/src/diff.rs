@@ -14,8 +14,7 @@ use crate::failure::Failure;
 use crate::schema::{Schema, Service};
 use crate::show::Screen;
 use crate::source;
-use frpc::polyglot::layout::{Description, Field, Plan, TypeLayout};
-use frpc_dynamic::layout;
+use frpc::polyglot::layout::{self, Description, Field, Plan, TypeLayout};
 use prost_reflect::{DescriptorPool, EnumDescriptor, FieldDescriptor, Kind, MessageDescriptor};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -33,12 +32,13 @@ pub(crate) async fn diff(
     let mut open: VecDeque<_> =
         before.pool.all_messages().filter_map(|one| Some((one.clone(), by_name(&after.pool, &one)?))).collect();
     compare_services(&before.services, &after.services, &mut open, &mut report)?;
+    let types = [&before, &after].map(|schema| layout::Schema::new(schema.pool.file_descriptor_protos()));
     let mut seen = BTreeSet::new();
     while let Some((old, new)) = open.pop_front() {
         // Skip the hidden entry messages of maps: the layout of a map field contains the types of its keys and values,
         // and `contained_messages` finds the messages in the values.
         if seen.insert((old.full_name().to_owned(), new.full_name().to_owned())) && !old.is_map_entry() {
-            compare_messages(&old, &new, &mut open, &mut report)?;
+            compare_messages(&types, &old, &new, &mut open, &mut report)?;
         }
     }
     for old in before.pool.all_enums() {
@@ -112,15 +112,19 @@ fn compare_services(
 ) -> Result<(), Failure> {
     // `old` and `new` are a pair of services here, a pair of methods in the inner loop, and a pair of request or reply
     // types in the innermost one.
+    let [olds, news] = [before, after]
+        .map(|services| services.iter().map(|one| (one.descriptor.full_name(), one)).collect::<BTreeMap<_, _>>());
     for old in before {
         let name = old.descriptor.full_name();
-        let Some(new) = after.iter().find(|new| new.descriptor.full_name() == name) else {
+        let Some(new) = news.get(name) else {
             report.add(false, name, "service removed, calls fail with Unimplemented")?;
             continue;
         };
+        let [old_methods, new_methods] = [old, new]
+            .map(|service| service.methods.iter().map(|one| (one.descriptor.name(), one)).collect::<BTreeMap<_, _>>());
         for method in &old.methods {
             let (item, old) = (method.name(), &method.descriptor);
-            let Some(new) = new.methods.iter().find(|new| new.descriptor.name() == old.name()) else {
+            let Some(new) = new_methods.get(old.name()) else {
                 report.add(false, &item, "method removed, calls fail with Unimplemented")?;
                 continue;
             };
@@ -141,14 +145,13 @@ fn compare_services(
                 messages.push_back((old, new));
             }
         }
-        let is_known = |name: &str| old.methods.iter().any(|old| old.descriptor.name() == name);
-        for method in new.methods.iter().filter(|new| !is_known(new.descriptor.name())) {
+        for method in new.methods.iter().filter(|new| !old_methods.contains_key(new.descriptor.name())) {
             report.add(true, &method.name(), "method added")?;
         }
     }
     for new in after {
         let name = new.descriptor.full_name();
-        if !before.iter().any(|old| old.descriptor.full_name() == name) {
+        if !olds.contains_key(name) {
             report.add(true, name, "service added")?;
         }
     }
@@ -158,16 +161,21 @@ fn compare_services(
 /// Compares each field of the old message with the field of the same number in the new message. Queues the messages in
 /// these fields for a later comparison.
 fn compare_messages(
+    [old_types, new_types]: &[layout::Schema<'_>; 2],
     old: &MessageDescriptor,
     new: &MessageDescriptor,
     messages: &mut VecDeque<(MessageDescriptor, MessageDescriptor)>,
     report: &mut Report<'_>,
 ) -> Result<(), Failure> {
-    let describe = |message| layout::describe(message).map_err(|error| Failure::new(error.to_string()));
-    let (before, after) = (describe(old)?, describe(new)?);
+    let describe = |types: &layout::Schema<'_>, message: &MessageDescriptor| {
+        let described = types.message(message.full_name()).map_err(|error| Failure::new(error.to_string()))?;
+        Ok::<_, Failure>(described.description)
+    };
+    let (before, after) = (describe(old_types, old)?, describe(new_types, new)?);
     // Type 0 of a description is the described message itself, so `(0, 0)` is the pair `old` and `new`. The
     // fields of a refused pair cannot be converted into each other in either direction.
     let refused = Plan::refusals(&before, &after, (0, 0)).map_err(|error| Failure::new(error.to_string()))?;
+    let refused: BTreeSet<_> = refused.iter().map(layout::Refusal::number).collect();
     let (before, after) = (fields(&before), fields(&after));
     for found in old.fields() {
         let (number, name) = (found.number(), found.name());
@@ -180,7 +188,7 @@ fn compare_messages(
         };
         // Each description contains all fields of its message, so both texts are present.
         let [was, is] = [&before, &after].map(|of| of.get(&number).map(ToString::to_string).unwrap_or_default());
-        if refused.iter().any(|refusal| refusal.number() == number) {
+        if refused.contains(&number) {
             report.add(false, &item, &format!("{was} became {is}, methods with it fail with FailedPrecondition"))?;
         } else {
             if was != is {
@@ -252,9 +260,8 @@ fn compare_enums(old: &EnumDescriptor, new: &EnumDescriptor, report: &mut Report
         let item = format!("{}.{} = {}", old.full_name(), value.name(), value.number());
         match new.get_value(value.number()) {
             None => report.add(true, &item, "value removed")?,
-            // With `allow_alias`, a number has several names, and `get_value` finds only the first. The search finds a
-            // value that has kept both its name and its number.
-            Some(_) if new.values().any(|new| new.name() == value.name() && new.number() == value.number()) => {}
+            // With `allow_alias`, a number has several names, and `get_value` finds only the first.
+            Some(_) if new.get_value_by_name(value.name()).is_some_and(|new| new.number() == value.number()) => {}
             Some(other) => report.add(true, &item, &format!("renamed to {}, also in JSON", other.name()))?,
         }
     }
