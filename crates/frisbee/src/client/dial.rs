@@ -77,8 +77,8 @@ fn reject_itself(socket: TcpStream) -> io::Result<TcpStream> {
     Err(io::Error::new(io::ErrorKind::ConnectionRefused, "no server listens on the port"))
 }
 
-/// Connects to the first address that accepts a connection. The next attempt starts when all previous ones have failed
-/// or the head start of the latest one has elapsed. Surplus sockets are closed.
+/// Connects to the first address that accepts a connection. The next attempt starts when an earlier one has failed or
+/// the head start of the latest one has elapsed. Surplus sockets are closed.
 async fn connect_to_any<F, T>(
     addresses: impl IntoIterator<Item = SocketAddr>,
     connect: impl Fn(SocketAddr) -> F,
