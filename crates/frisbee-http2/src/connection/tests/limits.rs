@@ -322,8 +322,8 @@ fn slow_preface_block_or_frame_times_out() {
     }
 }
 
-/// Regression test: a client that sent a frame while it slowly read a long reply was disconnected, because the server did
-/// not read the rest of the frame meanwhile.
+/// Regression test: a client that sent a frame while it slowly read a long reply was disconnected, because the server
+/// did not read the rest of the frame meanwhile.
 #[test]
 fn frame_rate_is_not_measured_while_output_is_full() {
     const SECOND: Duration = Duration::from_secs(1);

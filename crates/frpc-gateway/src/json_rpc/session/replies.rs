@@ -87,8 +87,8 @@ impl Inner {
         }
     }
 
-    /// Appends the error reply of a call that failed immediately, and a line feed. Only a message that is not JSON has a
-    /// reply without an id.
+    /// Appends the error reply of a call that failed immediately, and a line feed. Only a message that is not JSON has
+    /// a reply without an id.
     #[cold]
     pub(super) fn put_failure(&self, out: &mut Vec<u8>, id: Option<&[u8]>, status: &Status, unread: Option<&[u8]>) {
         if let Some(message) = unread.filter(|_| status.code() == Code::InvalidArgument)
