@@ -28,8 +28,8 @@ pub struct frisbee_stream {
     format: Format,
     /// Schema of the client and the index of the called method in it, once known.
     method: watch::Receiver<Option<(Arc<Schema>, usize)>>,
-    /// Sender of the requests. `None` once the caller has ended them. The task keeps it until the call has ended, because
-    /// the server would process the requests of a freed stream as complete if dropping the sender ended them.
+    /// Sender of the requests. `None` once the caller has ended them. The task keeps it until the call has ended. If
+    /// freeing the stream dropped it, the server could process the requests as complete.
     requests: Arc<Mutex<Option<RequestSender<Payload>>>>,
     replies: Mutex<Replies>,
     /// Notifies all callers that wait for a reply. A caller that waits in a queue may take its event much later, so the
