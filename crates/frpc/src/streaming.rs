@@ -477,8 +477,8 @@ impl<M> Streaming<M> {
     /// Releases the receiver and the connection of the stream. `ended` states whether the peer has ended its sending
     /// side.
     fn finish(&mut self, ended: bool) {
-        let Some(receiver) = self.receiver.take() else { return };
         self.deadline = None;
+        let Some(receiver) = self.receiver.take() else { return };
         match &mut self.end {
             ReceiverEnd::Client(connection, _) => {
                 receiver.close();

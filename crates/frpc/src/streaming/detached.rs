@@ -67,6 +67,7 @@ impl<M: Message> Streaming<M> {
             }
             Poll::Ready(end) => {
                 self.record_end(end.as_ref().and_then(|end| end.as_ref().err()).map_or(Code::Ok, Status::code));
+                self.finish(true);
                 self.elsewhere = None;
                 Poll::Ready(end)
             }
@@ -76,5 +77,25 @@ impl<M: Message> Streaming<M> {
                 self.fail_late()
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ResponseStream;
+    use std::time::Duration;
+
+    /// Regression test: each read after the deadline failed again, even if the stream had ended before.
+    #[tokio::test(start_paused = true)]
+    async fn ended_stream_stays_ended_after_its_deadline() {
+        let deadline = || Some(Box::pin(tokio::time::sleep(Duration::from_secs(1))));
+        let (_sender, silent) = ResponseStream::<()>::channel(1);
+        let mut ended = Streaming::<()>::detached(crate::iter([]), None, deadline());
+        assert_eq!(ended.message().await, Ok(None));
+        let mut late = Streaming::detached(silent, None, deadline());
+        let status = late.message().await.expect_err("deadline should end the stream");
+        assert_eq!(status.code(), Code::DeadlineExceeded);
+        assert_eq!((late.message().await, ended.message().await), (Ok(None), Ok(None)));
     }
 }
