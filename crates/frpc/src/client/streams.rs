@@ -300,9 +300,7 @@ async fn send_requests(
     let sent = {
         let (mut sending, mut waiter) = (pin!(sending), sender.waiter());
         let sent = poll_fn(|context| match sending.as_mut().poll(context) {
-            Poll::Ready(sent) => {
-                Poll::Ready(sent.unwrap_or_else(|_| Err(Status::internal("the stream of requests panicked"))))
-            }
+            Poll::Ready(sent) => Poll::Ready(sent.unwrap_or_else(|_| Err(requests_panicked()))),
             Poll::Pending => {
                 if deadline.as_mut().is_some_and(|deadline| deadline.as_mut().poll(context).is_ready()) {
                     return Poll::Ready(Err(late()));
@@ -490,6 +488,11 @@ fn cut_off(status: Status, reason: Option<CloseReason>) -> Status {
 /// Returns the time left until the deadline `until`, if there is one.
 fn time_left(until: Option<Instant>) -> Option<Duration> {
     until.map(|until| until.saturating_duration_since(clock::now()))
+}
+
+/// Returns the status of a call if its stream of requests panicked.
+pub(crate) fn requests_panicked() -> Status {
+    Status::internal("the stream of requests panicked")
 }
 
 /// Returns the status of a call if the reply to its requests did not arrive in time.

@@ -13,7 +13,7 @@ use crate::client::call::{CallOptions, PendingCall};
 use crate::client::channel::Channel;
 use crate::client::connect_task::RUNTIME_ENDED;
 use crate::client::link::Link;
-use crate::client::streams::unanswered;
+use crate::client::streams::{requests_panicked, unanswered};
 use crate::schema::method::Method;
 use crate::service::stream_method::Mapped;
 use crate::wire::body::{AnyMessage, EncodeBody, protobuf_codec};
@@ -23,6 +23,7 @@ use futures_core::Stream;
 use polyglot::{Message, ProtobufCodec};
 use std::convert::Infallible;
 use std::future::{pending, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -147,16 +148,21 @@ impl<S: Stream> Stream for EncodedRequests<S> {
     type Item = Result<Bytes, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let next = ready!(self.messages.as_mut().poll_next(task));
-        if next.is_none() {
-            self.sending = None;
-        }
-        Poll::Ready(next.map(|message| {
+        let Self { messages, codec, sending } = &mut *self;
+        let encode = |message| {
             enveloped(|out| {
-                (self.codec.encode)(&message, out);
+                (codec.encode)(&message, out);
                 Ok(())
             })
-        }))
+        };
+        let encoded = catch_unwind(AssertUnwindSafe(|| messages.as_mut().poll_next(task).map(|next| next.map(encode))));
+        // Fail the call after a panic. Otherwise, the server would wait for further requests, and the caller for the
+        // reply.
+        let encoded = encoded.unwrap_or_else(|_| Poll::Ready(Some(Err(requests_panicked()))));
+        if matches!(encoded, Poll::Ready(None)) {
+            *sending = None;
+        }
+        encoded
     }
 }
 

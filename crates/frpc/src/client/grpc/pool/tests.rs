@@ -123,6 +123,14 @@ impl Server {
         self.flush().await;
     }
 
+    /// Sends the head of a reply.
+    async fn accept(&mut self, stream: StreamKey) {
+        let mut head = Head::response(200);
+        head.push("content-type", "application/grpc");
+        self.http2.send_head(stream, &head, false).expect("stream should be open");
+        self.flush().await;
+    }
+
     async fn refuse(&mut self, stream: StreamKey) {
         self.http2.reset(stream, ErrorCode::REFUSED_STREAM);
         self.flush().await;
@@ -539,4 +547,36 @@ async fn missing_reply_to_request_stream_times_out() {
     let (status, _) = tokio::join!(call, server.request());
     let status = status.expect("call should time out").expect_err("call should fail");
     assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, true), "{status}");
+}
+
+/// A stream of requests that panics when its sender is dropped.
+struct Panicking(oneshot::Receiver<()>);
+
+impl Stream for Panicking {
+    type Item = Empty;
+
+    fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Empty>> {
+        ready!(Pin::new(&mut self.0).poll(task)).expect("stream of requests should panic");
+        Poll::Ready(None)
+    }
+}
+
+/// Regression test: if the server had begun to reply, the call never ended.
+#[tokio::test(start_paused = true)]
+async fn panic_of_request_stream_fails_call() {
+    let (transport, mut server) = Server::new(1).await;
+    let channel = channel(transport);
+    for is_accepted in [true, false] {
+        let (panics, requests) = oneshot::channel();
+        let call = channel.streaming::<_, Empty>(&METHOD, Request::new(Panicking(requests)));
+        let mut replies = call.await.expect("call should begin").into_inner();
+        let stream = server.request().await;
+        if is_accepted {
+            server.accept(stream).await;
+            replies.opened().await.expect("server should accept the call");
+        }
+        drop(panics);
+        let ended = timeout(SOON, replies.message()).await.expect("call should end");
+        assert_eq!(ended.expect_err("call should fail").code(), Code::Internal);
+    }
 }
