@@ -496,7 +496,8 @@ impl Call {
         match (message, end) {
             (Some(message), _) => Poll::Ready(message.map(Some)),
             (None, None) => Poll::Pending,
-            (None, Some(Err(error))) => Poll::Ready(Err(error.status(authority))),
+            // The server has begun to reply, so the call may have run even if the code of the reset denies this.
+            (None, Some(Err(error))) => Poll::Ready(Err(error.status(authority).may_run())),
             (None, Some(Ok(()))) if is_incomplete => {
                 Poll::Ready(Err(Status::internal("the reply ended in the middle of a message")))
             }

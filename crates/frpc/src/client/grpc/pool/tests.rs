@@ -580,3 +580,18 @@ async fn panic_of_request_stream_fails_call() {
         assert_eq!(ended.expect_err("call should fail").code(), Code::Internal);
     }
 }
+
+/// Regression test: the call was reported as not run, although the server had begun to reply.
+#[tokio::test(start_paused = true)]
+async fn call_reset_after_reply_head_may_have_run() {
+    let (transport, mut server) = Server::new(1).await;
+    let channel = channel(transport);
+    let resetting = async {
+        let stream = server.request().await;
+        server.accept(stream).await;
+        server.refuse(stream).await;
+    };
+    let (replied, ()) = tokio::join!(channel.unary::<_, Empty>(&METHOD, Request::new(Empty)), resetting);
+    let status = replied.expect_err("call should fail");
+    assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, true), "{status}");
+}
