@@ -46,7 +46,8 @@ const PREFIX: usize = 5;
 const ATTEMPTS_MAX: usize = 3;
 
 /// Request fields that metadata must not set, because gRPC or HTTP assigns their meaning.
-const OF_REQUEST: [&str; 9] = [
+const OF_REQUEST: [&str; 15] = [
+    "connection",
     "content-length",
     "content-type",
     "grpc-accept-encoding",
@@ -56,6 +57,11 @@ const OF_REQUEST: [&str; 9] = [
     "grpc-status",
     "grpc-timeout",
     "host",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "transfer-encoding",
+    "upgrade",
 ];
 
 type Transport = Pin<Box<dyn Io>>;

@@ -595,3 +595,18 @@ async fn call_reset_after_reply_head_may_have_run() {
     let status = replied.expect_err("call should fail");
     assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, true), "{status}");
 }
+
+/// Regression test: fields that HTTP/2 prohibits were sent, so the server reset the call.
+#[tokio::test(start_paused = true)]
+async fn fields_of_connection_are_not_sent() {
+    let (transport, mut server) = Server::new(1).await;
+    let links = client([Ok(transport)]);
+    let mut metadata = Metadata::new();
+    for key in ["connection", "keep-alive", "te", "tenant", "transfer-encoding", "upgrade"] {
+        metadata.insert(key, "close").expect("metadata entry should be valid");
+    }
+    let _call = AbortOnDrop(tokio::spawn(async move { links.call(&call(&metadata), message()).await.map(drop) }));
+    server.request().await;
+    let names: Vec<_> = server.http2.head().fields().map(|(name, _)| name).collect();
+    assert_eq!(names, ["te", "content-type", "tenant"]);
+}
