@@ -74,7 +74,7 @@ impl Changes {
 }
 
 /// A connection to a gRPC server, shared by its calls and its driver.
-pub(super) struct Link(Mutex<LinkState>);
+pub(super) struct Link(Mutex<LinkState>, Arc<Changes>);
 
 struct LinkState {
     http2: Connection,
@@ -82,12 +82,15 @@ struct LinkState {
     calls: Vec<Option<OpenCall>>,
     /// Open streams per remote caller, to prevent one caller from using all streams of the connection.
     callers: CallShares,
-    changes: Arc<Changes>,
     driver: Option<Waker>,
     /// Waker of the task that opens the connection and waits for the server's SETTINGS frame.
     opening: Option<Waker>,
     /// Tasks to wake once the lock is released; see [`Link::update`].
     woken: Vec<Waker>,
+    /// Number of calls that have ended, and whether waiting calls should check again for another reason. Reported to
+    /// waiting calls once the lock is released.
+    ended_calls: usize,
+    has_changed: bool,
     /// Whether the connection accepts no further calls and closes once the open calls have ended.
     is_closing: bool,
     has_replied: bool,
@@ -143,8 +146,7 @@ impl LinkState {
             self.callers.release(caller.0);
         }
         self.http2.reset(key, code);
-        // Wake a single waiting call, because a single stream has become free.
-        self.changes.calls.notify_one();
+        self.ended_calls += 1;
         Some(reply)
     }
 
@@ -203,8 +205,7 @@ impl LinkState {
                 self.woken.extend(writer);
             }
             Event::GoAway { code, debug } => {
-                self.is_closing = true;
-                self.changes.notify();
+                (self.is_closing, self.has_changed) = (true, true);
                 let debug = debug.escape_ascii();
                 self.reason = Some(format!("the server closes the connection: {code} {debug}").trim_end().into());
             }
@@ -214,14 +215,13 @@ impl LinkState {
 
     /// Fails all calls in progress when the connection has ended.
     fn end(&mut self, error: &io::Error) {
-        (self.is_closing, self.has_ended) = (true, true);
+        (self.is_closing, self.has_ended, self.has_changed) = (true, true, true);
         let reason = self.reason.get_or_insert_with(|| error.to_string().into()).clone();
         // Take the calls out of the table, so that dropping them later does not reset streams.
         for (_, _, reply) in std::mem::take(&mut self.calls).into_iter().flatten() {
             self.woken.extend(reply.lock().finish(Err(CallError::Lost(reason.clone()))));
         }
         self.woken.extend(self.opening.take());
-        self.changes.notify();
     }
 }
 
@@ -234,20 +234,22 @@ impl Link {
         changes: Arc<Changes>,
         keepalive: Keepalive,
     ) -> io::Result<Arc<Self>> {
-        let link = Arc::new(Self(Mutex::new(LinkState {
+        let state = LinkState {
             http2: Connection::client(&ClientConfig::default(), now()),
             calls: Vec::new(),
             callers: CallShares::default(),
-            changes,
             driver: None,
             opening: None,
             woken: Vec::new(),
+            ended_calls: 0,
+            has_changed: false,
             is_closing: false,
             has_replied: false,
             is_counted: false,
             reason: None,
             has_ended: false,
-        })));
+        };
+        let link = Arc::new(Self(Mutex::new(state), changes));
         runtime.spawn(drive(link.clone(), transport, keepalive));
         let mut guard = CloseOnDrop(Some(link));
         poll_fn(|task| {
@@ -300,8 +302,7 @@ impl Link {
                 }
                 // A connection without unused stream ids accepts no more calls, so another one must replace it.
                 if error == OpenError::ShutDown {
-                    state.is_closing = true;
-                    state.changes.notify();
+                    (state.is_closing, state.has_changed) = (true, true);
                     wake(&mut state.driver);
                 }
                 return None;
@@ -322,14 +323,22 @@ impl Link {
         Some(Ok(Call { sender: Sender { link: self.clone(), key, reply } }))
     }
 
-    /// Runs `change` under the lock of the connection, and then wakes the tasks of changed calls. They are woken without
-    /// the lock, because the waker may be the last reference to a task with another call of the connection.
+    /// Runs `change` under the lock of the connection, and then wakes the tasks of changed calls and of calls that wait
+    /// for a stream. They are woken without the lock, because the waker may be the last reference to a task with
+    /// another call of the connection.
     fn update<T>(&self, change: impl FnOnce(&mut LinkState) -> T) -> T {
         let mut state = self.0.lock();
         let result = change(&mut state);
         let woken = std::mem::take(&mut state.woken);
+        let (ended_calls, has_changed) =
+            (std::mem::take(&mut state.ended_calls), std::mem::take(&mut state.has_changed));
         drop(state);
         woken.into_iter().for_each(Waker::wake);
+        if has_changed {
+            self.1.notify();
+        }
+        // Wake a single waiting call for each ended one, because a single stream has become free.
+        (0..ended_calls).for_each(|_| self.1.calls.notify_one());
         result
     }
 
@@ -513,10 +522,11 @@ impl Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
-        let mut state = self.sender.link.0.lock();
-        if state.remove(self.sender.key, ErrorCode::CANCEL).is_some() {
-            wake(&mut state.driver);
-        }
+        self.sender.link.update(|state| {
+            if state.remove(self.sender.key, ErrorCode::CANCEL).is_some() {
+                wake(&mut state.driver);
+            }
+        });
     }
 }
 
@@ -660,10 +670,8 @@ impl Driver {
         while let Some(event) = state.http2.poll_event(&mut self.input, now).map_err(failed)? {
             state.handle(event);
         }
-        if state.streams_max() > streams_max {
-            // Wake all waiting calls, because SETTINGS may permit several more streams.
-            state.changes.calls.notify_waiters();
-        }
+        // Wake all waiting calls if SETTINGS permits more streams, because it may permit several.
+        state.has_changed |= state.streams_max() > streams_max;
         // Copy the rest of the input, which may stay here until pending writes complete, so that it does not keep the
         // read buffer alive.
         self.input = Bytes::copy_from_slice(&self.input);

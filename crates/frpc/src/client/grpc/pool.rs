@@ -119,9 +119,10 @@ impl GrpcLinks {
 
     /// Prevents further calls. The connections close once their calls have ended.
     pub(crate) fn close(&self) {
-        let pool = &mut *self.0.pool.lock();
+        let mut pool = self.0.pool.lock();
         pool.is_closed = true;
         pool.links.drain(..).for_each(|link| link.close());
+        drop(pool); // Waking a task may run arbitrary code.
         self.0.changes.notify();
     }
 }
@@ -154,7 +155,8 @@ impl Shared {
             // Register before checking the state, so that a change in between wakes this task.
             changed.as_mut().enable();
             let (dials, retry_at) = {
-                let pool = &mut *self.pool.lock();
+                let mut guard = self.pool.lock();
+                let pool = &mut *guard;
                 if pool.is_closed {
                     return Err(closed());
                 }
@@ -167,6 +169,7 @@ impl Shared {
                 let refusing = || pool.links.iter().find(is_refusing).filter(|_| has_waited);
                 let opened = opened.or_else(|| refusing()?.call(caller, &head, message));
                 if let Some(call) = opened {
+                    drop(guard);
                     if has_waited {
                         // Wake the next waiting call, because there may be room for another stream.
                         self.changes.calls.notify_one();
@@ -237,7 +240,8 @@ impl Shared {
                 Link::open((connecting.connect)().await?, runtime, changes.clone(), *keepalive).await
             });
             let opened = opened.await.unwrap_or_else(|_| Err(io::Error::other("connecting panicked")));
-            let pool = &mut *links.pool.lock();
+            let mut guard = links.pool.lock();
+            let pool = &mut *guard;
             pool.is_dialling = false;
             pool.dials += 1;
             pool.dial_error = None;
@@ -257,6 +261,7 @@ impl Shared {
                     pool.pause(error);
                 }
             }
+            drop(guard);
             links.changes.notify();
         });
     }

@@ -221,6 +221,22 @@ async fn woken_task_may_drop_another_call() {
     assert!(matches!(ended, Poll::Ready(Err(_))), "call should fail with its connection");
 }
 
+/// Regression test: tasks that waited for a stream were woken under the lock of the connection.
+#[tokio::test]
+async fn woken_waiting_task_may_drop_another_call() {
+    let (transport, _server) = Server::new(2).await;
+    let (links, metadata) = (client([Ok(transport)]), Metadata::new());
+    let call = call(&metadata);
+    let open = || links.0.open(&call, None, None);
+    let ended = open().await.expect("stream should be available");
+    let owned = open().await.expect("stream should be available");
+    let waker = Waker::from(Arc::new(OwningWaker(Mutex::new(owned))));
+    let mut waiting = pin!(open());
+    assert!(waiting.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    drop((waker, ended));
+    assert_eq!(links.in_progress(), 0, "call of the woken task should be dropped");
+}
+
 /// Regression test: each call that timed out restarted the keepalive interval.
 #[tokio::test(start_paused = true)]
 async fn dead_server_is_detected_between_cancelled_calls() {
