@@ -3,6 +3,7 @@
 
 use frisbee::Config;
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, Range, SleepRequest, Text};
+use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::serve_interop_with;
 use frisbee_tests::service::Service;
 use frpc::{Acceptor, Channel, Code, RequestStream, Server};
@@ -176,6 +177,30 @@ async fn calls_to_silent_server_end_with_channel() {
     for status in calls.await.expect("task should not panic") {
         assert_eq!(status.expect("call should fail at once").code(), Code::FailedPrecondition);
     }
+    assert!(closed.elapsed() < Duration::from_secs(1), "closing took {:?}", closed.elapsed());
+}
+
+/// Regression: calls waited for space in the send buffer until their deadline, even after their channel had been
+/// closed.
+#[tokio::test(start_paused = true)]
+async fn call_without_space_ends_with_channel() {
+    let (here, there) = tokio::io::duplex(1024);
+    let channel = Channel::connect_io(here).await.expect("connection in memory should be accepted");
+    let mut silent = Raw::over(there);
+    silent.write(&packet(0, 1, &[])).await; // A PONG, as sent by Go.
+    let client = InteropClient::new(channel.clone());
+    let filling = {
+        let client = client.clone();
+        tokio::spawn(async move { client.echo_payload(Payload { seq: 1, data: vec![1; 5_000_000] }).await })
+    };
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let call = tokio::spawn(async move { client.add(SUM).await });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(!call.is_finished() && !filling.is_finished(), "server should read nothing");
+    let closed = Instant::now();
+    channel.close();
+    let status = call.await.expect("task should not panic").expect_err("call should fail at once");
+    assert_eq!((status.code(), status.may_have_run()), (Code::FailedPrecondition, false), "{status}");
     assert!(closed.elapsed() < Duration::from_secs(1), "closing took {:?}", closed.elapsed());
 }
 

@@ -12,7 +12,8 @@ use crate::{Response, Status};
 use frisbee::rpc::ConnectionExt;
 use frisbee::{Connection, PermitPlace};
 use parking_lot::Mutex;
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
@@ -77,6 +78,7 @@ impl PendingCall<'_> {
         let connection = link.native().map_err(|status| Failure::new(status, SentState::Never))?;
         let (mut waiter, mut slot) =
             (connection.waiter(), SlotWaiter { link, connection, place: PermitPlace::default() });
+        let mut retired = pin!(link.unless_abandoned(pending::<()>()));
         loop {
             let sent = poll_fn(|context| {
                 // Stop waiting for a slot of a retired connection. The error makes the call retry on the next one.
@@ -98,10 +100,10 @@ impl PendingCall<'_> {
                         *obstacle.lock() = Obstacle::Slots;
                         slot.poll_wait(context)
                     }
-                    // The caller is woken by the waiter.
+                    // The waiter wakes the caller when there is space, but not when the connection is retired.
                     Err(NotSent::Blocked) => {
                         *obstacle.lock() = Obstacle::Output;
-                        Poll::Pending
+                        retired.as_mut().poll(context).map(|_| Err(self::left()))
                     }
                     sent => Poll::Ready(sent),
                 }
