@@ -58,6 +58,18 @@ async fn damaged_reply_never_decodes_as_another_message() {
     assert_eq!(call.await.expect("caller should not panic").expect("reply should be complete"), 2);
 }
 
+/// Regression test: the reply was lost if it arrived in the same read as the invalid packet.
+#[tokio::test]
+async fn reply_before_invalid_packet_is_delivered() {
+    let (client, mut liar) = deceived_through_a_pipe().await;
+    let call = calling(&client, 1);
+    let request = liar.next().await.expect("connection should stay open");
+    let reply = packet(request.id.0, request.operation.number(), &SUM);
+    liar.write(&[&reply[..], b"not a packet"].concat()).await;
+    assert_eq!(call.await.expect("caller should not panic").expect("reply should be delivered"), 2);
+    liar.closed().await;
+}
+
 #[tokio::test]
 async fn client_disconnects_from_server_that_opens_streams() {
     let (client, mut liar) = deceived_through_a_pipe().await;

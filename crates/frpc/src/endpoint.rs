@@ -369,6 +369,11 @@ impl Router for Endpoint {
     }
 
     fn disconnected(&self, mut session: Session, reason: &CloseReason) {
+        // Deliver the replies that arrived in the same read before an invalid packet.
+        let Session { caller, calls, replies, .. } = &mut session;
+        if let Some((calls, replies)) = self.side.calls().or(calls.as_ref()).zip(replies.as_deref_mut()) {
+            settle(calls, caller, replies, clock::now());
+        }
         match &self.side {
             Side::Dialling(calls) if !calls.has_shown() => calls.end(closed_early_status(reason)),
             Side::Dialling(calls) => calls.end(closed_status(reason)),
