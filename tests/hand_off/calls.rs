@@ -6,7 +6,7 @@ use frisbee_tests::extension::{Extension, ExtensionClient, ExtensionServer, Mayb
 use frisbee_tests::gated::Gated;
 use frisbee_tests::interop::{AddRequest, Empty, Interop, InteropClient, InteropServer, Range, SleepRequest};
 use frisbee_tests::{left_to_service, not_served};
-use frpc::{Channel, Code, Request, Response, Server, Status};
+use frpc::{Channel, Code, Policy, Request, Response, Server, Status};
 use samples::gateway::{Credentials, GatewayClient, GatewayServer, Target};
 use samples::gateway_service::Service;
 use std::future::poll_fn;
@@ -240,6 +240,29 @@ impl Extension for Deep {
     async fn echo(&self, request: Request<Maybe>) -> Result<Response<Maybe>, Status> {
         request.hand_off().expect("caller should request a hand-off").accept(async |raw| drop(raw));
         Ok(Response::new(Maybe { choice: Some(Choice::Time(Time::default())), ..Maybe::default() }))
+    }
+}
+
+/// Regression: the rejection was reported as a failure of a call that may have run.
+#[tokio::test]
+async fn rejected_hand_off_is_reported_not_run() {
+    for policy in [Policy::Inline, Policy::Concurrent] {
+        let builder = Server::builder().policy(policy).add_service(InteropServer::new(Rejecting));
+        let address = frisbee_tests::serve(builder.method_hand_off("interop.Interop/DoNothing")).await;
+        let (asking, _) = Channel::connect(address.to_string()).await.unwrap().request_hand_off();
+        let status = InteropClient::new(asking).do_nothing(Empty {}).await.unwrap_err();
+        assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
+    }
+}
+
+/// A service that rejects `DoNothing`.
+struct Rejecting;
+
+impl Interop for Rejecting {
+    left_to_service!(echoes, fail, echo_payload, add, sleep, describe, count_up, sum_up, chat);
+
+    async fn do_nothing(&self, _request: Request<Empty>) -> Result<Response<Empty>, Status> {
+        Err(Status::unavailable("later").rejected())
     }
 }
 

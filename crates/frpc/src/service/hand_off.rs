@@ -60,7 +60,10 @@ pub(crate) fn settle<B: EncodeBody>(
     writing: Writing<'_>,
 ) {
     let (id, operation) = (PacketId(0), method.operation);
-    let body = alone(|outbox| body::put_reply(outbox, id, operation, replied, FORM, writing, None));
+    let body = match replied {
+        Err(status) => failure(status, operation, status.is_rejection()),
+        Ok(_) => alone(|outbox| body::put_reply(outbox, id, operation, replied, FORM, writing, None)),
+    };
     match decision.taking().filter(|_| replied.is_ok()) {
         Some(taking) => request.accept(body, taking),
         None => request.refuse(body),
