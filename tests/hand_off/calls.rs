@@ -1,6 +1,8 @@
 //! Tests of generated services with handlers that hand off their connections, from a gateway to an echo server.
 
 use super::expect_echo;
+use bytes::Bytes;
+use frisbee::Stream;
 use frisbee_tests::extension::maybe::Choice;
 use frisbee_tests::extension::{Extension, ExtensionClient, ExtensionServer, Maybe, Time};
 use frisbee_tests::gated::Gated;
@@ -12,8 +14,8 @@ use samples::gateway_service::Service;
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -264,6 +266,34 @@ impl Interop for Rejecting {
     async fn do_nothing(&self, _request: Request<Empty>) -> Result<Response<Empty>, Status> {
         Err(Status::unavailable("later").rejected())
     }
+}
+
+/// A service that opens a stream on the connection that it hands off. Counts its calls.
+#[derive(Clone, Default)]
+struct Opening(Arc<Mutex<Vec<Stream>>>);
+
+impl Interop for Opening {
+    left_to_service!(echoes, fail, echo_payload, add, sleep, describe, count_up, sum_up, chat);
+
+    async fn do_nothing(&self, request: Request<Empty>) -> Result<Response<Empty>, Status> {
+        let connection = request.connection().expect("caller should be native");
+        let stream = connection.open_stream(&Bytes::from_static(b"mine")).await?;
+        self.0.lock().unwrap().push(stream);
+        request.hand_off().expect("caller should request a hand-off").accept(async |raw| drop(raw));
+        Ok(Response::new(Empty {}))
+    }
+}
+
+/// Regression: the client repeated the call, and reported finally that it had not run.
+#[tokio::test]
+async fn hand_off_prevented_by_handler_runs_once() {
+    let service = Opening::default();
+    let builder = Server::builder().add_service(InteropServer::new(service.clone()));
+    let address = frisbee_tests::serve(builder.method_hand_off("interop.Interop/DoNothing")).await;
+    let (asking, handed) = Channel::connect(address.to_string()).await.unwrap().request_hand_off();
+    let status = InteropClient::new(asking).do_nothing(Empty {}).await.unwrap_err();
+    assert_eq!((status.code(), status.may_have_run()), (Code::Aborted, true), "{status}");
+    assert_eq!((service.0.lock().unwrap().len(), handed.take().is_none()), (1, true));
 }
 
 /// Regression: the call failed, but its caller could still take the transport.

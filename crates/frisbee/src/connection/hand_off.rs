@@ -64,7 +64,14 @@ impl HandOffRequest {
     /// been written, so bytes written to it directly follow the reply. If the peer has [cancelled](Self::cancelled) the
     /// request, or this end has opened a stream in the meantime, acts like [`busy`](Self::busy) instead.
     pub fn accept(mut self, reply: impl Into<Bytes>, take_over: HandOffTarget) {
-        self.decide(HandOffAnswer::Accepted, reply.into(), Some(take_over));
+        self.decide(HandOffAnswer::Accepted, reply.into(), Some((take_over, None)));
+    }
+
+    /// Like [`accept`](Self::accept), but [refuses](Self::refuse) with `refusal` where that method acts like
+    /// [`busy`](Self::busy). For protocols in which a peer repeats the request if the connection is busy, although this
+    /// end has already processed it.
+    pub fn accept_or_refuse(mut self, reply: impl Into<Bytes>, take_over: HandOffTarget, refusal: impl Into<Bytes>) {
+        self.decide(HandOffAnswer::Accepted, reply.into(), Some((take_over, Some(refusal.into()))));
     }
 
     /// Refuses the hand-off. The connection continues as before.
@@ -77,7 +84,7 @@ impl HandOffRequest {
         self.decide(HandOffAnswer::Busy, Bytes::new(), None);
     }
 
-    fn decide(&mut self, answer: HandOffAnswer, reply: Bytes, take_over: Option<HandOffTarget>) {
+    fn decide(&mut self, answer: HandOffAnswer, reply: Bytes, take_over: Option<(HandOffTarget, Option<Bytes>)>) {
         self.is_decided = true;
         let mut inner = self.connection.0.mailbox.lock();
         if inner.closed.is_some() {

@@ -138,8 +138,9 @@ pub(crate) enum HandOffStep {
     Decide {
         answer: HandOffAnswer,
         reply: Bytes,
-        /// New owner of the transport, if the request is accepted.
-        take_over: Option<HandOffTarget>,
+        /// New owner of the transport, if the request is accepted. Also contains the reply that refuses the request if
+        /// a stream is open. Without that reply, the connection then counts as busy.
+        take_over: Option<(HandOffTarget, Option<Bytes>)>,
     },
     /// Detaches the transport without notifying the peer.
     Leave(HandOffTarget),

@@ -43,7 +43,8 @@ pub struct HandOff(Arc<Mutex<Option<HandOffTarget>>>);
 impl HandOff {
     /// Accepts the request. If the handler succeeds, `take` is called with the transport once the reply has been
     /// written. The future that it returns is spawned as a detached task on the runtime that started the server. If the
-    /// handler fails, `take` is dropped.
+    /// handler fails, `take` is dropped. It is also dropped if this end has opened a stream on the connection in the
+    /// meantime. The call then fails with [`Aborted`](crate::Code::Aborted).
     pub fn accept<F>(&self, take: impl FnOnce(RawTransport) -> F + Send + 'static)
     where
         F: Future<Output = ()> + Send + 'static,

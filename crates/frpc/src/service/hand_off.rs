@@ -65,7 +65,11 @@ pub(crate) fn settle<B: EncodeBody>(
         Ok(_) => alone(|outbox| body::put_reply(outbox, id, operation, replied, FORM, writing, None)),
     };
     match decision.taking().filter(|_| replied.is_ok()) {
-        Some(taking) => request.accept(body, taking),
+        Some(taking) => {
+            // Do not answer that the connection is busy, because the client would then repeat the call, which has run.
+            let status = Status::aborted("the call has run, but the server has opened a stream on its connection");
+            request.accept_or_refuse(body, taking, failure(&status, operation, false));
+        }
         None => request.refuse(body),
     }
 }

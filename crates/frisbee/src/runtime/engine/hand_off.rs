@@ -104,12 +104,13 @@ impl<R: Router> Engine<R> {
                     // The peer has cancelled its request and would close the transport, so refuse. An incomplete packet
                     // also shows this, because no packet may follow a pending request.
                     Some(_) if is_abandoned => drop(self.answer(HandOffAnswer::Refused, &Bytes::new())),
-                    Some(take_over) if is_free => {
+                    Some((take_over, _)) if is_free => {
                         if self.answer(answer, &reply) {
                             self.depart(take_over, &CloseReason::HandedOff);
                         }
                     }
-                    Some(_) => drop(self.answer(HandOffAnswer::Busy, &Bytes::new())),
+                    Some((_, Some(refusal))) => drop(self.answer(HandOffAnswer::Refused, &refusal)),
+                    Some((_, None)) => drop(self.answer(HandOffAnswer::Busy, &Bytes::new())),
                     None => drop(self.answer(answer, &reply)),
                 }
             }
