@@ -312,12 +312,11 @@ impl<'a> FastPath<'a> {
                 return self.respond_by(pin!(call), pass, is_last).await;
             }
             Route::Call(method, protocol) => {
-                let timeout = match timeout {
-                    Ok(timeout) => timeout,
-                    Err(reason) => return self.respond(&unary::invalid(reason), pass, is_last).await,
-                };
+                if let Err(reason) = timeout {
+                    return self.respond(&unary::invalid(reason), pass, is_last).await;
+                }
                 let Some(callee) = self.calls.enter(path, &method, protocol.format()) else {
-                    let call = unary::call(&method, protocol.format(), metadata, timeout, body);
+                    let call = unary::call(&method, protocol.format(), metadata, timeout.unwrap_or_default(), body);
                     return self.respond_by(pin!(call), pass, is_last).await;
                 };
                 callee
