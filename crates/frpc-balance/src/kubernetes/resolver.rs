@@ -231,8 +231,10 @@ impl Resolver for KubernetesResolver {
             if let Err(error) = self.changed().await {
                 // Keep the version, because a list after each failure would multiply the load of a failing API server.
                 self.returned = None;
+                // The watch continues after an undecodable event. A new watch would begin with the same event.
+                let continues = is_undecodable(&error);
                 // Pause here, because the channel resets its backoff whenever a watch starts.
-                if self.watch.take().is_some() && std::mem::replace(&mut self.has_failed, true) {
+                if !continues && self.watch.take().is_some() && std::mem::replace(&mut self.has_failed, true) {
                     sleep(PAUSE.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
                 }
                 return Err(failed(&error));
@@ -263,9 +265,22 @@ async fn answered<T>(request: impl Future<Output = kube::Result<T>>) -> kube::Re
     timeout(ANSWER_TIMEOUT, request).await.unwrap_or_else(late)
 }
 
+/// Returns whether a response or an event could not be decoded. kube then tries to decode it as a status, and any JSON
+/// object is a status without a code.
+fn is_undecodable(error: &Error) -> bool {
+    match error {
+        Error::SerdeError(_) => true,
+        Error::Api(status) => status.code == 0 && status.message.is_empty(),
+        _ => false,
+    }
+}
+
 /// Converts the error of a request to the API server, including its causes.
 fn failed(error: &Error) -> io::Error {
     if let Error::Api(status) = error {
+        if is_undecodable(error) {
+            return io::Error::other("API server: malformed event");
+        }
         return io::Error::other(format!("API server: status {}: {}", status.code, status.message));
     }
     let mut text = format!("API server: {error}");

@@ -239,19 +239,29 @@ async fn malformed_lists_and_events_are_errors() {
         failure(&mut followed).await;
     }
     assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
-    let events = [
-        "nonsense\n".to_owned(),
-        "{\"type\":\"ODD\",\"object\":{}}\n".to_owned(),
-        "{\"type\":\"ADDED\",\"object\":{\"metadata\":{},\"endpoints\":7}}\n".to_owned(),
-        "{\"type\":\"ERROR\",\"object\":{\"code\":500,\"message\":\"etcd is away\"}}\n".to_owned(),
-    ];
-    for (at, event) in events.into_iter().enumerate() {
-        until_watched(&mut followed, &api, at + 1).await;
-        api.say(event);
+    until_watched(&mut followed, &api, 1).await;
+    api.say("{\"type\":\"ERROR\",\"object\":{\"code\":500,\"message\":\"etcd is away\"}}\n");
+    failure(&mut followed).await;
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
+    assert_eq!(api.request_counts(), (5, 2), "resolver should request no further list");
+}
+
+/// Regression test: an event that could not be decoded ended the watch, and the next watch began with the same event.
+#[tokio::test]
+async fn watch_continues_after_malformed_event() {
+    let api = Api::start().await;
+    api.put("one", &["10.0.0.1"]);
+    let mut followed = followed(&api);
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
+    until_watched(&mut followed, &api, 1).await;
+    let odd = r#"{"type":"ADDED","object":{"metadata":{},"endpoints":7}}"#;
+    for (event, host) in [("nonsense", "10.0.0.2"), (r#"{"type":"ODD","object":{}}"#, "10.0.0.3"), (odd, "10.0.0.4")] {
+        api.say(format!("{event}\n"));
         failure(&mut followed).await;
-        assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
-        assert_eq!(api.request_counts().0, 5, "resolver should request no further list");
+        api.put("one", &[host]);
+        assert_eq!(hosts(&mut followed).await, [host]);
     }
+    assert_eq!(api.request_counts(), (1, 1));
 }
 
 /// Regression test: if each watch failed right after its start, the resolver started dozens of watches per second.
