@@ -14,7 +14,7 @@ mod tests;
 pub use interest::{Interest, PendingInterest};
 pub use memory::{MemoryBus, MemoryMember};
 
-use self::counts::SentCounts;
+use self::counts::{PORTION, SentCounts};
 use self::frame::Frame;
 use self::interest::HistoryRule;
 use super::broker::BrokerShared;
@@ -178,10 +178,10 @@ impl Bus {
                 Ok(PublishOutcome::On)
             }
             Err(BackplaneError::Away(_)) if self.when_away == OutagePolicy::StayLocal => {
-                // Count the frame although it was not sent, so that other brokers notice the loss later. Send marks as
-                // soon as possible, because the backplane may only be slow, and the topic may have no later message.
+                // Count the frame although it was not sent, so that other brokers notice the loss later. Send the count
+                // as soon as possible, because the backplane may only be slow, and the topic may have no later message.
                 row.count();
-                self.marks_due.store(true, Ordering::Relaxed);
+                sent.unmark(topic);
                 Ok(PublishOutcome::Local)
             }
             Err(unsent) => Err(unsent),
@@ -265,17 +265,19 @@ impl Bus {
         self.backplane.control([&[kind], body].concat().into());
     }
 
-    /// Sends the message count of each topic to the other brokers, so that they can detect lost messages.
+    /// Sends the message counts that have yet to be sent to the other brokers, so that they can detect lost messages.
     fn mark(&self) {
-        let portions = self.sent.lock().topics();
-        for topics in portions {
+        loop {
             // Take the lock for each batch, because publishers would otherwise wait for all batches.
-            let sent = self.sent.lock();
-            for topic in topics {
-                let Some(stamp) = sent.last(&topic, self.origin) else { return };
-                if self.backplane.publish(&topic, Frame::Mark.encode(stamp, &super::name(&topic))).is_err() {
-                    self.marks_due.store(true, Ordering::Relaxed);
-                    return;
+            let mut sent = self.sent.lock();
+            for _ in 0..PORTION {
+                let Some(topic) = sent.pop_unmarked() else { return };
+                let Some(stamp) = sent.last(&topic, self.origin) else { continue };
+                let marked = self.backplane.publish(&topic, Frame::Mark.encode(stamp, &super::name(&topic)));
+                if let Err(BackplaneError::Away(_)) = marked {
+                    // Continue at the next tick instead of starting again. Otherwise, a slow backplane would receive
+                    // the first counts again and again, and never the others.
+                    return sent.unmark(&topic);
                 }
             }
         }
@@ -339,8 +341,9 @@ impl Node {
         let Some(broker) = self.0.upgrade() else { return };
         let Some(bus) = &broker.bus else { return };
         if bus.marks_due.swap(false, Ordering::Relaxed) {
-            bus.mark();
+            bus.sent.lock().unmark_all();
         }
+        bus.mark();
         let version = broker.version.load(Ordering::Acquire);
         if bus.refreshed.swap(version, Ordering::Relaxed) != version {
             // Clone the list, so that the lock is not held while the registrations are refreshed. Subscribing and

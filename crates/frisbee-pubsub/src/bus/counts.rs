@@ -1,6 +1,6 @@
 //! Message counts per topic. Publishing brokers and receivers both keep them, so that receivers detect lost messages.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const SENT_MAX: usize = 16 * 1024;
 
 /// Number of message counts that are sent before the lock is released and acquired again.
-const PORTION: usize = 256;
+pub(super) const PORTION: usize = 256;
 
 /// Maximum number of message counts that a broker remembers for one registered pattern. A count states how many
 /// messages another broker had published to a topic when its last message was received. Beyond the limit, all counts of
@@ -45,6 +45,8 @@ pub(super) struct SequenceStamp {
 pub(super) struct SentCounts {
     epoch: u64,
     topics: HashMap<Box<str>, u64>,
+    /// Topics whose message counts have yet to be sent. Sorted, so that simulation runs are deterministic.
+    unmarked: BTreeSet<Box<str>>,
 }
 
 /// Message count of one topic. Locked while the next message of the topic is published.
@@ -59,6 +61,7 @@ impl SentCounts {
             if self.topics.len() >= SENT_MAX {
                 // Discard all counts and begin a new epoch, so that receivers know that the counts start at zero again.
                 self.topics = HashMap::new();
+                self.unmarked.clear();
                 self.epoch += 1;
             }
             self.topics.insert(topic.into(), 0);
@@ -72,11 +75,19 @@ impl SentCounts {
         self.topics.get(topic).map(|count| SequenceStamp { origin, epoch: self.epoch, count: *count })
     }
 
-    /// Returns all topics with a message count, in batches. Sorted, so that simulation runs are deterministic.
-    pub(super) fn topics(&self) -> Vec<Vec<Box<str>>> {
-        let mut topics: Vec<_> = self.topics.keys().cloned().collect();
-        topics.sort_unstable();
-        topics.chunks(PORTION).map(<[_]>::to_vec).collect()
+    /// Requires that the message count of a topic is sent.
+    pub(super) fn unmark(&mut self, topic: &str) {
+        self.unmarked.insert(topic.into());
+    }
+
+    /// Requires that the message counts of all topics are sent.
+    pub(super) fn unmark_all(&mut self) {
+        self.unmarked = self.topics.keys().cloned().collect();
+    }
+
+    /// Removes and returns a topic whose message count has yet to be sent.
+    pub(super) fn pop_unmarked(&mut self) -> Option<Box<str>> {
+        self.unmarked.pop_first()
     }
 }
 
@@ -288,6 +299,7 @@ mod tests {
         }
         assert_eq!(sent.row("a").next(1), stamp(1, 1));
         assert!(sent.topics.len() <= SENT_MAX);
-        assert_eq!(sent.topics().concat().len(), sent.topics.len());
+        sent.unmark_all();
+        assert_eq!(sent.unmarked.len(), sent.topics.len());
     }
 }

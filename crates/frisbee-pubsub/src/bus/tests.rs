@@ -8,7 +8,6 @@ use crate::{Broker, BrokerBuilder, Kind, Reason};
 use bytes::Bytes;
 use frisbee::rpc::ConnectionExt;
 use parking_lot::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use tokio::runtime::Runtime;
 
@@ -100,7 +99,8 @@ struct RecordingBackplane {
     joining: Arc<Mutex<Vec<PendingInterest>>>,
     frames: Arc<Mutex<Vec<Bytes>>>,
     limit: Option<usize>,
-    is_full: Arc<AtomicBool>,
+    /// Number of frames that can be published before the queue is full, if it is limited.
+    room: Arc<Mutex<Option<usize>>>,
 }
 
 impl Backplane for RecordingBackplane {
@@ -122,8 +122,8 @@ impl Backplane for RecordingBackplane {
         if let Some(limit) = self.limit.filter(|limit| frame.len() > *limit) {
             return Err(BackplaneError::TooLong { length: frame.len(), limit });
         }
-        if self.is_full.load(Ordering::Relaxed) {
-            return Err(BackplaneError::Away("the queue is full".to_owned()));
+        if let Some(room) = &mut *self.room.lock() {
+            *room = room.checked_sub(1).ok_or_else(|| BackplaneError::Away("the queue is full".to_owned()))?;
         }
         self.frames.lock().push(frame);
         Ok(())
@@ -365,21 +365,23 @@ fn repeated_hellos_get_one_mark_round() {
 }
 
 /// Regression test: if the queue of the backplane was full, other brokers learned of the loss only by a later message
-/// of the same topic or a reconnect.
+/// of the same topic or a reconnect. A queue with space for one frame received the first mark again and again.
 #[test]
-fn loss_at_full_queue_is_marked_when_queue_drains() {
+fn losses_at_full_queue_are_marked_as_it_drains() {
     let runtime = runtime();
     let (notes, broker, _reader, node) = noted(&runtime);
     let mut writer = Member::new(&broker, runtime.handle());
-    for is_full in [true, false, false] {
-        notes.is_full.store(is_full, Ordering::Relaxed);
-        if is_full {
-            writer.publish("a", "x");
-        }
+    *notes.room.lock() = Some(0);
+    ["a", "b"].map(|topic| writer.publish(topic, "x"));
+    for room in [0, 1, 1, 1] {
+        *notes.room.lock() = Some(room);
         node.tick();
     }
-    let marks: Vec<_> = notes.frames.lock().iter().filter_map(Frame::decode).collect();
-    assert!(matches!(marks[..], [(Frame::Mark, SequenceStamp { count: 1, .. }, _)]), "{marks:?}");
+    let frames = notes.frames.lock();
+    let marks: Vec<_> = frames.iter().filter_map(Frame::decode).collect();
+    let is_mark = |(kind, stamp, _): &(Frame, SequenceStamp, Bytes)| (*kind, stamp.count) == (Frame::Mark, 1);
+    assert!(marks.len() == 2 && marks.iter().all(is_mark), "{marks:?}");
+    assert_ne!(frames[0], frames[1], "each topic should be marked");
 }
 
 #[test]
