@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -33,6 +33,8 @@ pub struct Attachments {
     context: OnceLock<Box<Mutex<Context>>>,
     /// Number of changes to the attached values, modulo 2^32; see [`changes`](Self::changes).
     changes: AtomicU32,
+    /// Whether the functions registered by [`on_close`](Self::on_close) have been called.
+    has_ended: AtomicBool,
 }
 
 type Value = Arc<dyn Any + Send + Sync>;
@@ -44,13 +46,11 @@ struct Context {
     /// Attached values with their types. The list is searched linearly, because it is short.
     values: Vec<(TypeId, Value)>,
     on_close: Vec<AtEnd>,
-    /// Reason of the end, once the functions in `on_close` have been called.
-    ended: Option<CloseReason>,
 }
 
 impl Attachments {
     pub(crate) const fn new() -> Self {
-        Self { context: OnceLock::new(), changes: AtomicU32::new(0) }
+        Self { context: OnceLock::new(), changes: AtomicU32::new(0), has_ended: AtomicBool::new(false) }
     }
 
     /// Returns a number that changes whenever a value is attached or removed. Callers that cache a value compare the
@@ -102,14 +102,17 @@ impl Attachments {
         self.context.get_or_init(Box::default)
     }
 
-    /// Registers a function to be called when the connection has ended, or calls it if that has happened.
-    fn on_close(&self, run: impl FnOnce(&CloseReason) + Send + 'static) {
+    /// Registers a function to be called when the connection has ended, or calls it with `reason` if that has happened.
+    fn on_close(&self, run: impl FnOnce(&CloseReason) + Send + 'static, reason: impl FnOnce() -> CloseReason) {
         let mut context = self.context().lock();
-        match context.ended.clone() {
-            None => context.on_close.push(Box::new(run)),
-            Some(reason) => {
+        // Pairs with the fence in `run_on_close`: either that function finds the context, or this one finds the flag.
+        fence(Ordering::SeqCst);
+        match self.has_ended.load(Ordering::Relaxed) {
+            false => context.on_close.push(Box::new(run)),
+            true => {
                 // Call the function outside of the lock, because it may use the attachments.
                 drop(context);
+                let reason = reason();
                 run(&reason);
             }
         }
@@ -123,10 +126,10 @@ impl Attachments {
 
     /// Calls the functions that were registered by [`on_close`](Self::on_close).
     pub(crate) fn run_on_close(&self, reason: &CloseReason) {
-        let mut context = self.context().lock();
-        context.ended.get_or_insert_with(|| reason.clone());
-        let on_close = std::mem::take(&mut context.on_close);
-        drop(context);
+        self.has_ended.store(true, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        let Some(context) = self.context.get() else { return };
+        let on_close = std::mem::take(&mut context.lock().on_close);
         // Call the functions outside of the lock, because they may use the attachments. Catch panics, so that the
         // remaining functions still run.
         for run in on_close {
@@ -165,7 +168,8 @@ impl Connection {
     /// ended. The functions run after [`Router::disconnected`](crate::Router::disconnected), in the order of
     /// registration, in the task of the connection. They must not block.
     pub fn on_close(&self, run: impl FnOnce(&CloseReason) + Send + 'static) {
-        self.0.attachments.on_close(run);
+        // The connection has a reason once the functions have been called.
+        self.0.attachments.on_close(run, || self.close_reason().unwrap_or(CloseReason::Local));
     }
 }
 
@@ -209,14 +213,14 @@ mod tests {
                 assert_ne!(number, 1, "the second one fails");
                 events.send((number, attached.get::<u8>().is_some())).unwrap();
             };
-            attachments.on_close(run);
+            attachments.on_close(run, || CloseReason::Local);
         }
         attachments.handle_close(&CloseReason::Local);
         attachments.handle_close(&CloseReason::Local);
         assert_eq!(ran.try_iter().collect::<Vec<_>>(), [(0, true), (2, true)]);
         assert!(attachments.get::<u8>().is_none());
         let late_events = events.clone();
-        attachments.on_close(move |_| late_events.send((9, false)).unwrap());
+        attachments.on_close(move |_| late_events.send((9, false)).unwrap(), || CloseReason::Local);
         assert_eq!(ran.try_recv(), Ok((9, false)));
     }
 
