@@ -258,7 +258,6 @@ impl<'a> Driver<'a> {
                 self.active = self.now;
             }
             if !is_flushed {
-                // A client that has output to read is not silent: it receives a PING only after that output.
                 self.heard = self.now;
             }
             if is_busy {
@@ -424,6 +423,12 @@ impl<'a> Driver<'a> {
             if !self.is_closing && now >= after(self.active, self.service.gateway().idle_timeout) {
                 self.shut_down();
             }
+            return Ok(());
+        }
+        if self.is_flushing || !self.http2.is_flushed() {
+            // A client that has output to read is not silent: it would receive a PING only after that output, and
+            // `http2` limits the time of the output.
+            self.heard = now;
             return Ok(());
         }
         // Check the silence limit during calls too, because the client may have vanished.
