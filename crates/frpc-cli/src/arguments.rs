@@ -557,7 +557,7 @@ fn network(text: &str) -> Result<Network, String> {
 }
 
 /// Header fields whose values the gateway and its protocols set themselves.
-const OF_PROTOCOLS: [&str; 11] = [
+const OF_PROTOCOLS: [&str; 12] = [
     "connection",
     "content-encoding",
     "content-length",
@@ -565,6 +565,7 @@ const OF_PROTOCOLS: [&str; 11] = [
     "host",
     "http2-settings",
     "keep-alive",
+    "proxy-connection",
     "te",
     "trailer",
     "transfer-encoding",
@@ -576,7 +577,7 @@ fn field(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("invalid header field: write NAME=VALUE")?;
     let name = name.to_ascii_lowercase();
     frpc::Metadata::new().insert(&name, value).map_err(|error| error.to_string())?;
-    if OF_PROTOCOLS.contains(&&*name) || ["connect-", "grpc-", "proxy-"].iter().any(|prefix| name.starts_with(prefix)) {
+    if OF_PROTOCOLS.contains(&&*name) || ["connect-", "grpc-"].iter().any(|prefix| name.starts_with(prefix)) {
         return Err("the protocols of the gateway set this field".to_owned());
     }
     Ok((name, value.to_owned()))
@@ -584,6 +585,9 @@ fn field(text: &str) -> Result<(String, String), String> {
 
 /// Parses the name of a header field that the gateway may set to a text.
 fn text_field(name: &str) -> Result<String, String> {
+    if name.contains('=') {
+        return Err("write only the name of the field".to_owned());
+    }
     field(&format!("{name}=")).map(|(name, _)| name)
 }
 
@@ -729,10 +733,12 @@ mod tests {
     #[test]
     fn field_must_be_free_for_gateway() {
         assert_eq!(field("X-Gateway=a=b"), Ok(("x-gateway".to_owned(), "a=b".to_owned())));
+        assert!(field("proxy-authorization=Basic YQ==").is_ok());
         for text in ["content-type=x", "Host=x", "grpc-timeout=1S", "a b=x", "x-bin=x", "x"] {
             assert!(field(text).is_err(), "{text}");
         }
         assert!(text_field("x-subject").is_ok() && text_field("te").is_err() && text_field("x-bin").is_err());
+        assert!(text_field("x-subject=a").is_err());
         assert!(any_field("Cookie").is_ok() && any_field("x-bin").is_ok() && any_field("a b").is_err());
     }
 

@@ -39,12 +39,14 @@ pub(crate) async fn call(
     let started = Instant::now();
     let channel = target.connect(target.builder(), watcher(schema, screen)).await?;
     let limit = arguments.deadline.unwrap_or(target.connect_timeout());
+    let reporting = Instant::now();
     report_connection(&channel, &target, &metadata, started, limit, screen).await;
+    let deadline = arguments.deadline.map(|deadline| deadline.saturating_sub(reporting.elapsed()));
     screen.metadata(">", &metadata);
     screen.remark(1, || format!("calling {} (operation {})", callable.name(), callable.operation));
 
     let started = Instant::now();
-    let request = request((), arguments.deadline, metadata);
+    let request = request((), deadline, metadata);
     let outcome = if method.is_client_streaming() {
         let (sender, requests) = RequestStream::channel(REQUESTS_AHEAD);
         let sending = send(input, sender, schema, callable, screen);

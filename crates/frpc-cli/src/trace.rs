@@ -149,8 +149,10 @@ impl Trace {
 
     /// Returns the calls that are in progress when the connection ends, in the order in which they started.
     fn interrupt(&mut self, now: Instant) -> Vec<Call> {
-        let mut calls: Vec<Call> = self.calls.drain().map(|(_, call)| call).collect();
-        calls.sort_by_key(|call| call.started);
+        let mut calls: Vec<_> = self.calls.drain().collect();
+        // Sort by the key too, because calls may start at the same time.
+        calls.sort_by_key(|(key, call)| (call.started, *key));
+        let mut calls: Vec<Call> = calls.into_iter().map(|(_, call)| call).collect();
         for call in &mut calls {
             let code = if call.is_cancelled { Code::Cancelled } else { Code::Unavailable };
             call.status = call.status.or(Some(code));
