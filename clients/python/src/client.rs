@@ -452,6 +452,7 @@ impl Messages {
     /// The iterable of the requests may refer to this object, for example if it is a generator of the object that reads
     /// the replies.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.channel)?;
         self.source.as_ref().map_or(Ok(()), |source| source.traverse(&visit))
     }
 
