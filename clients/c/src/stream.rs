@@ -32,8 +32,8 @@ pub struct frisbee_stream {
     /// freeing the stream dropped it, the server could process the requests as complete.
     requests: Arc<Mutex<Option<RequestSender<Payload>>>>,
     replies: Mutex<Replies>,
-    /// Notifies all callers that wait for a reply. A caller that waits in a queue may take its event much later, so the
-    /// reply is not assigned to it before, and it holds no lock.
+    /// Wakes all callers that wait for a reply. A caller may take its event from a queue much later. Until then, another
+    /// caller can take the reply.
     arrived: Arc<Notify>,
     /// Channel of a streaming call. `None` for a subscription.
     channel: Option<Channel>,

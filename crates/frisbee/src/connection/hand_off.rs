@@ -62,14 +62,15 @@ impl HandOffRequest {
 
     /// Accepts the request and passes the transport to `take_over`. The transport is detached as soon as `reply` has
     /// been written, so bytes written to it directly follow the reply. If the peer has [cancelled](Self::cancelled) the
-    /// request, or this end has opened a stream in the meantime, acts like [`busy`](Self::busy) instead.
+    /// request, refuses it with an empty reply. If this end has opened a stream in the meantime, acts like
+    /// [`busy`](Self::busy).
     pub fn accept(mut self, reply: impl Into<Bytes>, take_over: HandOffTarget) {
         self.decide(HandOffAnswer::Accepted, reply.into(), Some((take_over, None)));
     }
 
-    /// Like [`accept`](Self::accept), but [refuses](Self::refuse) with `refusal` where that method acts like
-    /// [`busy`](Self::busy). For protocols in which a peer repeats the request if the connection is busy, although this
-    /// end has already processed it.
+    /// Like [`accept`](Self::accept), but [refuses](Self::refuse) with `refusal` if this end has opened a stream in the
+    /// meantime. For protocols in which a peer repeats the request if the connection is busy, although this end has
+    /// already processed it.
     pub fn accept_or_refuse(mut self, reply: impl Into<Bytes>, take_over: HandOffTarget, refusal: impl Into<Bytes>) {
         self.decide(HandOffAnswer::Accepted, reply.into(), Some((take_over, Some(refusal.into()))));
     }

@@ -17,7 +17,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// A resolver of the endpoints below a prefix, for [`connect_resolved`](crate::FleetBuilder::connect_resolved).
 ///
 /// All keys are read once and then watched. They are read again if the watch ends because etcd became unreachable or
-/// compacted its history. Invalid values are ignored.
+/// compacted its history. Invalid values are ignored. Of more than 10 000 keys, the rest is ignored until a sixteenth of
+/// the known endpoints has been removed.
 #[derive(Debug)]
 pub struct EtcdResolver {
     etcd: Etcd,

@@ -231,7 +231,8 @@ impl Resolver for KubernetesResolver {
             if let Err(error) = self.changed().await {
                 // Keep the version, because a list after each failure would multiply the load of a failing API server.
                 self.returned = None;
-                // The watch continues after an undecodable event. A new watch would begin with the same event.
+                // The watch continues after an undecodable event, whose change is lost. A new watch would begin with the
+                // same event.
                 let continues = is_undecodable(&error);
                 // Pause here, because the channel resets its backoff whenever a watch starts.
                 if !continues && self.watch.take().is_some() && std::mem::replace(&mut self.has_failed, true) {

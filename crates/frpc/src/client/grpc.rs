@@ -45,7 +45,7 @@ const PREFIX: usize = 5;
 /// Maximum number of times that a call is sent. It is sent again if the server has not processed it.
 const ATTEMPTS_MAX: usize = 3;
 
-/// Request fields that metadata must not set, because gRPC or HTTP assigns their meaning.
+/// Request fields that are never sent from metadata, because gRPC or HTTP defines them.
 const OF_REQUEST: [&str; 15] = [
     "connection",
     "content-length",

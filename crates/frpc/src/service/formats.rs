@@ -91,9 +91,9 @@ impl FormatOptions {
         CONTAINER_MEMORY_MAX.saturating_sub(self.withheld.load(Ordering::Relaxed))
     }
 
-    /// Returns the status for a request whose decoded message, with this name, would use more memory than
-    /// [`memory_max`](Self::memory_max). If that limit is lower only while memory is short, the request does not count
-    /// as abuse.
+    /// Returns the status of a request that would use `memory` bytes when decoded, more than
+    /// [`memory_max`](Self::memory_max). `message` is the name of its type. The request does not count as abuse if only
+    /// a temporary shortage of memory excludes it.
     #[must_use]
     pub fn memory_exceeded(message: &str, memory: usize) -> Status {
         let status = Status::resource_exhausted(format!("the decoded {message} would exceed the memory limit"));
