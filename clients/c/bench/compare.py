@@ -1,8 +1,8 @@
-"""Processor time of a call by the C++ client, with native bytes and with JSON, and by the Rust client, at the same server.
+"""Compares the processor time of a call by the C++ client, with native bytes and with JSON, and by the Rust client.
 
-16 connections with 10 calls in flight on each; the clients take turns in seven rounds of two seconds each. The goal is at most
-1.3 times of the Rust client. It ends after a minute. With LIBRARY=static the C++ client has the static library, and otherwise
-the shared one.
+All clients call the same server over 16 connections with 10 calls in flight on each. They take turns in seven rounds of
+two seconds each, which takes a minute. With native bytes, the C++ client should use at most 1.3 times the processor time
+of the Rust client. With LIBRARY=static, the C++ client links the static library instead of the shared one.
 
     cargo build --release -p frpc-c --example load
     cargo rustc --release -p frpc-c --lib --crate-type cdylib,staticlib
@@ -24,7 +24,7 @@ SECONDS = sys.argv[1] if len(sys.argv) > 1 else "2"
 
 
 def cost(command: list[str]) -> float:
-    """Processor time of a program for each of its calls, in microseconds."""
+    """Returns the processor time of a program per call, in microseconds."""
     reported = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     calls, microseconds = reported.stdout.split()
     return float(microseconds) / int(calls)

@@ -1,4 +1,4 @@
-/* Serves sum in every protocol, until Ctrl-C: sum_server 127.0.0.1:8545
+/* Serves sum natively and through the gateway, until Ctrl-C: sum_server 127.0.0.1:8545
  *
  *     curl http://127.0.0.1:8545/calc.Calculator/sum -H 'content-type: application/json' -d '{"a": 2, "b": 3}' */
 

@@ -293,8 +293,8 @@ const char *frisbee_reply_message(const struct frisbee_reply *reply);
 /// called from any thread.
 struct frisbee_bytes frisbee_reply_data(const struct frisbee_reply *reply);
 
-/// Returns the details of a failure as a protobuf-encoded `google.rpc.Status`. The bytes belong to the reply. Returns
-/// no bytes on success, and for NULL and freed replies. May be called from any thread.
+/// Returns the details of a failure, which are usually a protobuf-encoded `google.rpc.Status`. The bytes belong to the
+/// reply. Returns no bytes on success, and for NULL and freed replies. May be called from any thread.
 struct frisbee_bytes frisbee_reply_details(const struct frisbee_reply *reply);
 
 /// Returns whether a failed call may have run on the server. If it returns false, retrying the call is safe. The reply
@@ -487,10 +487,10 @@ enum frisbee_code frisbee_client_submit(struct frisbee_client *client,
 
 /// Creates a server, and stores its handle. The caller owns the server and must free it with `frisbee_server_free`.
 ///
-/// `service` is the full name of the service for functions with signatures, such as `calc.Calculator`. The server
-/// supports all protocols: native, JSON-RPC over TCP, WebSocket and HTTP, Connect, gRPC and gRPC-Web, with reflection
-/// and health. The texts and options are copied. Only `error` and `options` may be NULL; without `options`, the
-/// defaults apply. May be called from any thread.
+/// `service` is the full name of the service for functions with signatures, such as `calc.Calculator`. The server has
+/// reflection and health. Unless `is_native_only` is set, it accepts JSON-RPC over TCP, WebSocket and HTTP, Connect,
+/// gRPC and gRPC-Web in addition to native calls. The texts and options are copied. Only `error` and `options` may be
+/// NULL; without `options`, the defaults apply. May be called from any thread.
 enum frisbee_code frisbee_server_new(const char *service,
                                      const struct frisbee_server_options *options,
                                      struct frisbee_server **server,
@@ -606,8 +606,8 @@ enum frisbee_code frisbee_call_reply_metadata(struct frisbee_call *call,
 /// Replies with a message in a format of `frisbee_format`, and frees the call. The bytes are copied.
 ///
 /// If the message is invalid, the call stays open and needs another reply. Returns `FRISBEE_CANCELLED` if the caller
-/// has disconnected. The call is freed in this case too. Only `error`, and `data` if `len` is 0, may be NULL. May be
-/// called from any thread, during the function or later.
+/// has cancelled the call or disconnected, or if the deadline has passed. The call is freed in this case too. Only
+/// `error`, and `data` if `len` is 0, may be NULL. May be called from any thread, during the function or later.
 enum frisbee_code frisbee_call_reply(struct frisbee_call *call,
                                      int32_t format,
                                      const void *data,
@@ -635,10 +635,10 @@ enum frisbee_code frisbee_call_next(struct frisbee_call *call,
 
 /// Sends a message on a reply stream. Blocks while the caller does not accept more. The bytes are copied.
 ///
-/// Returns `FRISBEE_CANCELLED` if the caller has disconnected. The function should then finish the call. Only `error`,
-/// and `data` if `len` is 0, may be NULL. May be called from any thread, but not in a completion callback. Returns
-/// `FRISBEE_FAILED_PRECONDITION` instead of blocking in the function of a unary method that holds up the connection of
-/// the call.
+/// Returns `FRISBEE_CANCELLED` if the caller has cancelled the call or disconnected, or if the deadline has passed. The
+/// function should then finish the call. Only `error`, and `data` if `len` is 0, may be NULL. May be called from any
+/// thread, but not in a completion callback. Returns `FRISBEE_FAILED_PRECONDITION` instead of blocking in the function
+/// of a unary method that holds up the connection of the call.
 enum frisbee_code frisbee_call_send(struct frisbee_call *call,
                                     int32_t format,
                                     const void *data,
@@ -646,8 +646,8 @@ enum frisbee_code frisbee_call_send(struct frisbee_call *call,
                                     struct frisbee_error *error);
 
 /// Ends a reply stream, and frees the call. Returns `FRISBEE_CANCELLED` if the caller has cancelled the call or
-/// disconnected, in which case the call is freed too. Only `error` may be NULL. May be called from any thread, during
-/// the function or later.
+/// disconnected, or if the deadline has passed. The call is freed in this case too. Only `error` may be NULL. May be
+/// called from any thread, during the function or later.
 enum frisbee_code frisbee_call_finish(struct frisbee_call *call,
                                       struct frisbee_error *error);
 

@@ -68,7 +68,7 @@ struct Error {
     std::string message;
     /// Whether the call may have run on the server. If false, retrying the call is safe.
     bool may_have_run = false;
-    /// A protobuf-encoded `google.rpc.Status`. Empty if there is none.
+    /// Details of the failure, usually a protobuf-encoded `google.rpc.Status`. Empty if there are none.
     std::string details;
     /// Metadata of the reply. Values are binary if the key ends with `-bin`, and text otherwise.
     std::vector<std::pair<std::string, std::string>> metadata;
@@ -642,8 +642,8 @@ class Call {
         if (!read) return read.error();
         return detail::view(data);
     }
-    /// Returns a parameter, selected by its name or by its index in digits. `T` is an integer, a floating-point type,
-    /// `bool`, or `View` for text or bytes.
+    /// Returns a parameter, selected by its name or by its index in digits. `T` is `bool`, `std::int64_t`,
+    /// `std::uint64_t`, `double`, or `View` for text or bytes.
     template <class T>
     Result<T> get(std::string_view of) const {
         const detail::Terminated name(of);
@@ -833,7 +833,7 @@ class Server {
     Result<Unit> start(std::string_view address) {
         return detail::checked([&](auto *error) { return frisbee_server_start(handle_.get(), detail::Terminated(address), error); });
     }
-    /// Serves until the process receives SIGINT or SIGTERM.
+    /// Serves until the process receives SIGINT or SIGTERM, or another thread calls `stop`.
     Result<Unit> run(std::string_view address) {
         return detail::checked([&](auto *error) { return frisbee_server_run(handle_.get(), detail::Terminated(address), error); });
     }

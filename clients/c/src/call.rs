@@ -337,8 +337,8 @@ pub unsafe extern "C" fn frisbee_call_reply_metadata(
 /// Replies with a message in a format of `frisbee_format`, and frees the call. The bytes are copied.
 ///
 /// If the message is invalid, the call stays open and needs another reply. Returns `FRISBEE_CANCELLED` if the caller
-/// has disconnected. The call is freed in this case too. Only `error`, and `data` if `len` is 0, may be NULL. May be
-/// called from any thread, during the function or later.
+/// has cancelled the call or disconnected, or if the deadline has passed. The call is freed in this case too. Only
+/// `error`, and `data` if `len` is 0, may be NULL. May be called from any thread, during the function or later.
 ///
 /// # Safety
 /// `data` has `len` bytes, `error` is NULL or writable.
@@ -439,10 +439,10 @@ pub unsafe extern "C" fn frisbee_call_next(call: *mut frisbee_call, error: *mut 
 
 /// Sends a message on a reply stream. Blocks while the caller does not accept more. The bytes are copied.
 ///
-/// Returns `FRISBEE_CANCELLED` if the caller has disconnected. The function should then finish the call. Only `error`,
-/// and `data` if `len` is 0, may be NULL. May be called from any thread, but not in a completion callback. Returns
-/// `FRISBEE_FAILED_PRECONDITION` instead of blocking in the function of a unary method that holds up the connection of
-/// the call.
+/// Returns `FRISBEE_CANCELLED` if the caller has cancelled the call or disconnected, or if the deadline has passed. The
+/// function should then finish the call. Only `error`, and `data` if `len` is 0, may be NULL. May be called from any
+/// thread, but not in a completion callback. Returns `FRISBEE_FAILED_PRECONDITION` instead of blocking in the function
+/// of a unary method that holds up the connection of the call.
 ///
 /// # Safety
 /// `data` has `len` bytes, `error` is NULL or writable.
@@ -470,8 +470,8 @@ pub unsafe extern "C" fn frisbee_call_send(
 }
 
 /// Ends a reply stream, and frees the call. Returns `FRISBEE_CANCELLED` if the caller has cancelled the call or
-/// disconnected, in which case the call is freed too. Only `error` may be NULL. May be called from any thread, during
-/// the function or later.
+/// disconnected, or if the deadline has passed. The call is freed in this case too. Only `error` may be NULL. May be
+/// called from any thread, during the function or later.
 ///
 /// # Safety
 /// `error` is NULL or writable.

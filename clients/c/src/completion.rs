@@ -18,7 +18,7 @@ type Completion = extern "C" fn(user: *mut c_void, reply: *mut frisbee_reply);
 
 /// A call, followed by the first call that each completion callback starts. The whole chain runs in one task.
 struct CallChain {
-    /// The call in progress. Empty until a completion callback starts one.
+    /// The call in progress. `None` while its completion callback runs, until the callback starts the next call.
     call: Option<UnaryCall>,
     completion: Completion,
     user: UserData,

@@ -278,8 +278,8 @@ pub extern "C" fn frisbee_reply_data(reply: *const frisbee_reply) -> frisbee_byt
     parts(reply).data
 }
 
-/// Returns the details of a failure as a protobuf-encoded `google.rpc.Status`. The bytes belong to the reply. Returns
-/// no bytes on success, and for NULL and freed replies. May be called from any thread.
+/// Returns the details of a failure, which are usually a protobuf-encoded `google.rpc.Status`. The bytes belong to the
+/// reply. Returns no bytes on success, and for NULL and freed replies. May be called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn frisbee_reply_details(reply: *const frisbee_reply) -> frisbee_bytes {
     part(reply, frisbee_bytes::EMPTY, |reply| match &reply.outcome {

@@ -450,10 +450,10 @@ impl frisbee_server {
 
 /// Creates a server, and stores its handle. The caller owns the server and must free it with `frisbee_server_free`.
 ///
-/// `service` is the full name of the service for functions with signatures, such as `calc.Calculator`. The server
-/// supports all protocols: native, JSON-RPC over TCP, WebSocket and HTTP, Connect, gRPC and gRPC-Web, with reflection
-/// and health. The texts and options are copied. Only `error` and `options` may be NULL; without `options`, the
-/// defaults apply. May be called from any thread.
+/// `service` is the full name of the service for functions with signatures, such as `calc.Calculator`. The server has
+/// reflection and health. Unless `is_native_only` is set, it accepts JSON-RPC over TCP, WebSocket and HTTP, Connect,
+/// gRPC and gRPC-Web in addition to native calls. The texts and options are copied. Only `error` and `options` may be
+/// NULL; without `options`, the defaults apply. May be called from any thread.
 ///
 /// # Safety
 /// `service` ends with a NUL, `options` is NULL or valid, `server` is writable, `error` is NULL or writable.

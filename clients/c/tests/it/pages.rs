@@ -1,18 +1,18 @@
-//! The code of docs/c.md and of the package's README.
+//! Compiles and runs the code of docs/c.md and of the package's README.
 
 use crate::support::{Program, read};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-/// The blocks of a language on a page.
+/// Returns the code blocks of a language on a page.
 fn blocks(page: &str, language: &str) -> Vec<String> {
     let (page, fence) = (read(page), format!("```{language}\n"));
     let parts = page.split(&fence).skip(1).map(|part| part.split("```").next().unwrap_or_default());
     parts.map(str::to_owned).collect()
 }
 
-/// Compiles a block, with another address.
+/// Compiles a block after replacing its address.
 fn program(block: &str, name: &str, address: &str) -> Program {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);

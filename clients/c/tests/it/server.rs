@@ -43,7 +43,7 @@ impl Server {
         Self { child, output, address: address.trim().to_owned(), program }
     }
 
-    /// Ends its input; it stops, and frees everything.
+    /// Closes the program's input, and checks that the program stops and frees everything.
     fn stop(mut self) {
         drop(self.child.stdin.take());
         let mut rest = String::new();
@@ -75,7 +75,7 @@ impl Server {
         }
     }
 
-    /// A POST of JSON.
+    /// Sends JSON by HTTP POST, and reads until the reply contains a text.
     fn post(&self, path: &str, json: &str, expected: &str) -> String {
         let (address, len) = (&self.address, json.len());
         let head = format!("POST {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json");
@@ -207,8 +207,8 @@ fn lost_client_does_not_end_server() {
     }
 }
 
-/// Passes bytes between a client and a server, and closes both connections at the beginning of a long message. The
-/// client is then about to write its next part, which a peer that is gone answers by a reset, and the part after it.
+/// Forwards bytes between a client and a server, and closes both connections at the beginning of a long message. The
+/// client's next write is answered by a reset, so a later write would raise SIGPIPE.
 fn relay(mut client: TcpStream, server: &str) {
     let mut server = TcpStream::connect(server).unwrap();
     let (mut replies, mut to_client) = (server.try_clone().unwrap(), client.try_clone().unwrap());

@@ -13,8 +13,8 @@ pub(crate) struct Program {
     _folder: TempDir,
 }
 
-/// The flags of the library: those of pkg-config where `FRISBEE_C_INSTALLED` is set, and the library has been
-/// installed.
+/// Returns the compiler flags for the library. If `FRISBEE_C_INSTALLED` is set, they come from pkg-config, for an
+/// installed library.
 fn flags() -> Vec<String> {
     let library = match env::var_os("FRISBEE_C_INSTALLED") {
         Some(_) => {
@@ -32,7 +32,8 @@ fn flags() -> Vec<String> {
     [library, paths].concat()
 }
 
-/// The folder of the library: that of the test programs, or `FRISBEE_C_LIBRARY`, with a library for a sanitizer.
+/// Returns the folder of the library: `FRISBEE_C_LIBRARY`, for example with a sanitizer build, or the folder of the test
+/// programs.
 fn library() -> PathBuf {
     if let Some(folder) = env::var_os("FRISBEE_C_LIBRARY") {
         return folder.into();
@@ -41,7 +42,7 @@ fn library() -> PathBuf {
     program.parent().unwrap().to_owned()
 }
 
-/// The certificate and the key of a server of the name `localhost`, as PEM.
+/// The self-signed certificate and the key of a server named `localhost`, as PEM.
 pub(crate) struct Authority {
     pub(crate) certificate: String,
     pub(crate) key: String,
@@ -56,14 +57,14 @@ impl Authority {
 }
 
 impl Program {
-    /// Compiles `source`, a path in the package, by `FRISBEE_CC` or `FRISBEE_CXX`, or the compiler of the system. `CC`
-    /// would have cargo build the C libraries of dependencies again. `FRISBEE_C_FLAGS` has further flags, such as those
-    /// of sanitizers.
+    /// Compiles `source`, a path in the package, with `FRISBEE_CC` or `FRISBEE_CXX`, or the system's compiler. The
+    /// variable is not `CC`, because setting that makes cargo rebuild the C libraries of dependencies.
+    /// `FRISBEE_C_FLAGS` contains further flags, such as those of sanitizers.
     pub(crate) fn new(source: &str) -> Self {
         Self::with_standard(source, if source.ends_with(".cpp") { "-std=c++17" } else { "-std=c11" })
     }
 
-    /// As [`new`](Self::new), with flags that name the standard of the language.
+    /// Like [`new`](Self::new), with flags that select the language standard.
     pub(crate) fn with_standard(source: &str, standard: &str) -> Self {
         // Run one compiler at a time, because it takes as long as the tests.
         static COMPILER: Mutex<()> = Mutex::new(());
@@ -90,7 +91,7 @@ impl Program {
         Self { path, _folder: folder }
     }
 
-    /// The program with arguments.
+    /// Returns a command that runs the program with arguments.
     pub(crate) fn command<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
         let mut command = Command::new(&self.path);
         // Remove the variable, because cargo sets it to the folder of the last `cargo build`, whose library may be
