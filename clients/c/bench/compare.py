@@ -1,8 +1,8 @@
 """Compares the processor time of a call by the C++ client, with native bytes and with JSON, and by the Rust client.
 
 All clients call the same server over 16 connections with 10 calls in flight on each. They take turns in seven rounds of
-two seconds each, which takes a minute. With native bytes, the C++ client should use at most 1.3 times the processor time
-of the Rust client. With LIBRARY=static, the C++ client links the static library instead of the shared one.
+two seconds each, which takes a minute. With native bytes, the C++ client should use at most 1.3 times the processor
+time of the Rust client. With LIBRARY=static, the C++ client links the static library instead of the shared one.
 
     cargo build --release -p frpc-c --example load
     cargo rustc --release -p frpc-c --lib --crate-type cdylib,staticlib

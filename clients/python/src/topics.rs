@@ -20,7 +20,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{Mutex, watch};
 
-/// Maximum number of attempts to replace a lost connection, which take 5 s in total.
+/// Number of times that a call checks whether a lost connection has been replaced. With the pauses, it waits for 5 s.
 const RECONNECT_ATTEMPTS: u32 = 250;
 const RECONNECT_PAUSE: Duration = Duration::from_millis(20);
 

@@ -473,7 +473,7 @@ def test_a_cancelled_call_tells_its_task_why() -> None:
 
 
 def switches(name: str) -> int:
-    """Returns how often threads with this name have voluntarily given up the processor."""
+    """Returns the number of voluntary context switches of the threads with this name."""
     count = 0
     for task in Path("/proc/self/task").iterdir():
         if (task / "comm").read_text().strip() == name:

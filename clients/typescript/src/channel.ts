@@ -97,9 +97,9 @@ export class Channel {
   /** Handles the packets of a range of operations on all connections. For `mount` and `Topics`. @internal */
   readonly mount: (mount: Mount) => void;
   /**
-   * Waits for a connection that accepts data, passes it to `use`, and returns it. Rejects with the exception of `use`,
-   * when `reconnectTimeout` has passed, which overrides the setting of the channel, or when `signal` is aborted. For
-   * `mount` and `Topics`. @internal
+   * Waits for a connection that accepts data, passes it to `use`, and resolves to it. Rejects if `use` throws, if
+   * `signal` is aborted, or after `reconnectTimeout`, which overrides the setting of the channel. For `mount` and
+   * `Topics`. @internal
    */
   readonly connected: (use?: (link: Link) => void, reconnectTimeout?: number, signal?: AbortSignal) => Promise<Link>;
 

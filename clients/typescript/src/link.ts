@@ -137,7 +137,7 @@ export interface Link {
 }
 
 const BODY_MAX = 5 << 20;
-/** Maximum length of a request for layouts in bytes, which has 64 fingerprints. */
+/** Maximum length of a request for layouts in bytes: 64 fingerprints. */
 const ASK_MAX = 1024;
 /** Body length in bytes that every peer must accept. */
 const BODY_MAX_LEAST = 1024;

@@ -32,8 +32,8 @@ fn flags() -> Vec<String> {
     [library, paths].concat()
 }
 
-/// Returns the folder of the library: `FRISBEE_C_LIBRARY`, for example with a sanitizer build, or the folder of the test
-/// programs.
+/// Returns the folder of the library: `FRISBEE_C_LIBRARY`, for example with a sanitizer build, or the folder of the
+/// test programs.
 fn library() -> PathBuf {
     if let Some(folder) = env::var_os("FRISBEE_C_LIBRARY") {
         return folder.into();

@@ -17,7 +17,7 @@ from ._native import Completion
 from ._status import Code, Status
 
 AHEAD = 16
-"""Maximum number of queued calls per process. A further call would wait for as many runs of a function."""
+"""Maximum number of queued and running calls per process. A further call would wait for as many runs of a function."""
 
 #: Whether the function has returned, its pickled result or exception, and the text of the exception's traceback.
 _Outcome = tuple[bool, bytes, str]

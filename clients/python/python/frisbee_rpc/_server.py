@@ -74,9 +74,10 @@ def _seconds(text: str | float) -> float:
 class Server:
     """Serves functions: decorate them with ``@server``, and call ``server.run()`` at the end.
 
-    A plain function runs on the thread that drives the connection, so it should return quickly. With ``blocking=True``
-    it runs on one of ``threads`` pool threads, and with ``process=True`` in one of ``processes`` processes. Coroutine
-    functions run in the event loop of :meth:`run` or :meth:`serve`. A generator produces a stream of replies.
+    ``workers`` threads drive the connections. A plain function runs on such a thread, so it should return quickly. With
+    ``blocking=True`` it runs on one of ``threads`` pool threads, and with ``process=True`` in one of ``processes``
+    processes. Coroutine functions run in the event loop of :meth:`run` or :meth:`serve`. A generator produces a stream
+    of replies.
 
     If a function raises a :class:`Status`, the caller receives this status. Any other exception is logged, and the
     caller receives the status ``INTERNAL``. The status contains the text of the exception only if ``shows_errors`` is
@@ -169,8 +170,8 @@ class Server:
         one call of the function.
 
         The function is called in three cases: ``max_size`` calls are queued, as many calls are queued as were in flight
-        with the last batch, or the first call has waited for ``max_delay``. A single caller does not wait. An exception
-        in the returned list fails only the corresponding call. When 16 batches are queued, further calls fail
+        with the last batch, or the first call has waited for ``max_delay``. A single caller waits only once. An
+        exception in the returned list fails only the corresponding call. When 16 batches are queued, further calls fail
         immediately with ``RESOURCE_EXHAUSTED``.
         """
         if max_size < 1:

@@ -18,7 +18,7 @@ __all__ = ["Client", "Response", "Server"]
 
 
 class Response:
-    """The outcome of a call. The value is that of :attr:`json` and may be of any type."""
+    """The outcome of a call. Its result may be of any type."""
 
     def __init__(self, value: Any, status: Status | None = None) -> None:
         self._value, self._status = value, status
