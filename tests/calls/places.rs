@@ -66,7 +66,7 @@ async fn cancelled_handler_keeps_idle_connection_permit() {
     let mut first = Box::pin(client.do_nothing(Empty {}));
     tokio::select! { reply = &mut first => panic!("call should wait for its release: {reply:?}"), _ = begins.recv() => {} }
     while is_unused.try_recv().is_ok() {}
-    drop(first); // Which cancels it.
+    drop(first); // Cancels the call.
     is_unused.recv().await.expect("channel should stay open");
     let second = tokio::spawn(async move { client.do_nothing(Empty {}).await });
     // Long enough to observe the start. If the start is not observed, the result does not depend on this time.
@@ -173,7 +173,7 @@ async fn panicking_caller_waker_spares_other_calls() {
     assert!(broken.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
     gate.0.0.notified().await;
     tokio::select! { reply = &mut waits => panic!("handler should be held: {reply:?}"), () = gate.0.0.notified() => {} }
-    gate.0.1.add_permits(1); // For the first.
+    gate.0.1.add_permits(1); // Releases the first call.
     woken.0.notified().await;
     gate.0.1.add_permits(1);
     waits.await.expect("call should be released");

@@ -255,7 +255,7 @@ fn mixed() -> Mixed {
 }
 
 /// Converts the error of a failed call to text.
-#[allow(clippy::needless_pass_by_value)] // It stands in `map_err`.
+#[allow(clippy::needless_pass_by_value)] // Passed to `map_err`.
 fn text(status: Status) -> String {
     status.to_string()
 }

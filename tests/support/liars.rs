@@ -46,7 +46,7 @@ pub fn code<T: std::fmt::Debug>(reply: Result<T, Status>) -> Code {
 
 /// Opens a stream of counts at the misbehaving server. Returns the client's stream and its id.
 pub async fn streaming(client: &InteropClient, liar: &mut Raw, timeout: Duration) -> (frpc::Streaming<Count>, u16) {
-    liar.write(&packet(0, 1, &[])).await; // A PONG, as Go gives.
+    liar.write(&packet(0, 1, &[])).await; // A PONG, as sent by Go.
     let mut request = Request::new(Range { from: 0, count: 1 });
     request.set_timeout(timeout);
     let (client, opened) = (client.clone(), liar.next());

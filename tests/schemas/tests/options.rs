@@ -164,7 +164,7 @@ fn non_utf8_shared_strings_are_rejected() {
     for text in [&b"\xff"[..], b"\xc3", &long] {
         let mut body = vec![0x08, 0x00, 0x05];
         Encoder::new(&mut body).bytes(text).unwrap();
-        body.remove(3); // The kind of bytes, instead of which that of strings stands there.
+        body.remove(3); // The kind byte of bytes, because that of strings precedes it.
         let error = polyglot::decode_root::<Page>(&mut Decoder::shared(&body.into())).unwrap_err();
         assert!(error.to_string().contains("UTF-8"), "{error}");
         // The tags of fields 1, 3 and 5. The value of an entry of field 4 is tested below.
