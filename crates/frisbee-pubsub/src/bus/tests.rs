@@ -372,7 +372,9 @@ fn losses_at_full_queue_are_marked_as_it_drains() {
     let (notes, broker, _reader, node) = noted(&runtime);
     let mut writer = Member::new(&broker, runtime.handle());
     *notes.room.lock() = Some(0);
-    ["a", "b"].map(|topic| writer.publish(topic, "x"));
+    for topic in ["a", "b"] {
+        writer.publish(topic, "x");
+    }
     for room in [0, 1, 1, 1] {
         *notes.room.lock() = Some(room);
         node.tick();
