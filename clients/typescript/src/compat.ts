@@ -23,7 +23,7 @@ const PREFIX = 0x10;
 const MESSAGE_COST = 64;
 /** The flow control window of each direction of a stream, equal to that of native peers. */
 const WINDOW = 256 << 10;
-/** Maximum charge of the messages of a stream that wait for credit. */
+/** Maximum total charge of messages that wait for credit. */
 const QUEUED_MAX = 16 << 20;
 /** Maximum number of open streams. A Rust server closes a connection that has more. */
 const STREAMS_MAX = 256;
@@ -40,8 +40,6 @@ interface Open {
   credit: number;
   /** Messages waiting for credit of the link, and the end of the stream, with their operations. */
   readonly queued: [operation: Op, body: Uint8Array][];
-  /** Charge of the queued messages. */
-  queuedBytes: number;
   isSending: boolean;
   isReceiving: boolean;
   /** Credit to grant to the link once the socket has accepted its bytes. */
@@ -58,6 +56,7 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
     let incoming = writer();
     let isDelivering = false;
     let isClosed = false;
+    let queuedBytes = 0;
     let grants: ReturnType<typeof setTimeout> | undefined;
 
     const flushIncoming = (): void => {
@@ -87,17 +86,21 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
         const [operation, body] = next;
         if (operation === Op.Stream) {
           stream.credit -= costOf(body);
-          stream.queuedBytes -= costOf(body);
+          queuedBytes -= costOf(body);
         }
         deliver(id, operation, body);
       }
       stream.queued.splice(0, count);
     };
     const put = (to: Cursor, id: number, operation: Op, body?: ArrayLike<number>): void => putPacket(to, form, id, operation, body);
+    const forget = (id: number, stream: Open): void => {
+      streams.delete(id);
+      for (const [operation, body] of stream.queued) if (operation === Op.Stream) queuedBytes -= costOf(body);
+    };
     /** Closes a stream once both directions have ended. The server keeps the stream until it receives this packet. */
     const release = (to: Cursor, id: number, stream: Open): void => {
       if (stream.isSending || stream.isReceiving || stream.queued.length) return;
-      streams.delete(id);
+      forget(id, stream);
       put(to, id, Op.Stream);
     };
     const grant = (): void => {
@@ -119,7 +122,7 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
       else if (operation === Op.Extension) deliver(0, Op.Extension, hello());
       else if (operation >= 10) put(to, id, operation, withoutPrefix(body));
       else if (operation === Op.Stream && !stream) {
-        streams.set(id, { credit: WINDOW, queued: [], queuedBytes: 0, isSending: true, isReceiving: true, ungranted: 0 });
+        streams.set(id, { credit: WINDOW, queued: [], isSending: true, isReceiving: true, ungranted: 0 });
         put(to, id, Op.Stream, withoutPrefix(body));
       } else if (operation === Op.Stream && stream?.isSending) {
         stream.ungranted += costOf(body);
@@ -131,7 +134,7 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
         release(to, id, stream);
       } else if (operation === Op.End && stream) {
         if (body.length) {
-          streams.delete(id);
+          forget(id, stream);
           put(to, id, Op.Stream);
         } else {
           stream.isSending = false;
@@ -156,8 +159,9 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
       else if (isEnd(body)) {
         stream.isReceiving = false;
         stream.queued.push([Op.End, body.subarray(0, 0)]);
-      } else if ((stream.queuedBytes += costOf(body)) > QUEUED_MAX) {
-        streams.delete(id);
+      } else if ((queuedBytes += costOf(body)) > QUEUED_MAX) {
+        queuedBytes -= costOf(body);
+        forget(id, stream);
         put(to, id, Op.Stream);
         return deliver(id, Op.End, failure(Is.RESOURCE_EXHAUSTED, "the server sends faster than its messages are read"));
       } else stream.queued.push([Op.Stream, new Uint8Array(body)]);

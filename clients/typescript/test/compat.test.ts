@@ -128,36 +128,6 @@ test("a flood of tiny messages is counted with their cost", async () => {
   hostile.close();
 });
 
-/** Regression test: the limit applied to all streams together, so an unread stream failed others. */
-test("unread stream takes no room of another", async () => {
-  const server = createServer((socket) => {
-    let rest = Buffer.alloc(0);
-    socket.on("error", () => {}).on("data", (data) => {
-      rest = Buffer.concat([rest, data]);
-      for (let length; rest.length >= 10 && rest.length >= (length = 10 + rest.readUInt32BE(6)); rest = rest.subarray(length)) {
-        const [id, operation] = [rest.readUInt16BE(2), rest.readUInt16BE(4)];
-        if (operation >= 10) socket.write(frame(id, operation, [8, 0, 13, 6, 10, 1]));
-        else if (operation === 2 && rest[10] === 9) {
-          const chunk = frame(id, 2, encode(Desk.methods.flood.reply, { data: new Uint8Array(1 << 20) }));
-          for (let count = 0; count < 12; count++) socket.write(chunk);
-          socket.write(frame(id, 2, [6, 5, 10, 3, ...Buffer.from("EOF")]));
-        }
-      }
-    });
-  }).listen(0, host);
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  const channel = connect({ host, port }, { compat: "current" });
-  await channel.connected();
-  const client = new DeskClient(channel);
-  const streams = [client.flood({}), client.flood({})];
-  // The reply follows all messages.
-  await client.add({});
-  for (const stream of streams) assert.equal((await all(stream)).length, 12);
-  channel.close();
-  server.close();
-});
-
 test("requests end when the server closes their stream", async () => {
   const packets: Buffer[] = [];
   const server = createServer((socket) => {
