@@ -151,7 +151,7 @@ function parsed(spec: string, refs: readonly Ref[]): readonly Field[] {
   let next = 0;
   return (spec ? spec.split(" ") : []).map((entry) => {
     const found = /^([^:/]+):(?:([^:/]+)\/(\d+)\/)?([?*]?|%\w)(\w)$/.exec(entry);
-    if (!found) throw new Error(`invalid table entry: ${entry}`);
+    if (!found) throw new Error(`invalid entry: ${entry}`);
     const [, name, oneof, number, mark, letter] = found as unknown as [string, string, string | undefined, string, string, string];
     const of = letter === "m" ? inner(refs[next++] as Table) : letter === "e" ? choice(refs[next++] as Enum) : (KINDS[letter] as Kind);
     const key = KINDS[mark[1] ?? ""];
@@ -423,6 +423,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     putSized(to, value);
   }, (from) => {
     expect(from, 10);
+    charge(from, CONTAINER);
     return new Uint8Array(takeView(from)); // A copy, because a view would keep the whole packet alive.
   }),
 };

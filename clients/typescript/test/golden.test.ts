@@ -159,6 +159,6 @@ test("golden interfaces have the properties of their tables", () => {
 
 test("a table with an invalid entry is refused and not read in part", () => {
   for (const spec of ["a:s  b:s", "a:", "a:s b", "a:xs", "a:%s", ":s", "a:b/s"]) {
-    assert.throws(() => encode(message<Record<string, string>>("a.Wrong", spec), { a: "" }), /invalid table entry/, spec);
+    assert.throws(() => encode(message<Record<string, string>>("a.Wrong", spec), { a: "" }), /invalid entry/, spec);
   }
 });

@@ -142,6 +142,9 @@ test("empty maps and bytes are charged with their memory", () => {
   for (const [spec, element] of [["%si", "00"], ["y", "00"], ["%si", `0800${"00".repeat(10)}`]] as const) {
     assert.throws(() => decode(list(spec), bytes(`080001030aa08d06${element.repeat(100_000)}`)), /memory/);
   }
+  // 400 000 elements of no bytes.
+  const all = message<object>("a.Bytes", "all:*y");
+  assert.throws(() => decode(all, bytes(`080001040a80b518${"040a00".repeat(400_000)}`)), /memory/);
 });
 
 test("the decoder returns or refuses for all bytes of the corpus", () => {
