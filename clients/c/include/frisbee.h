@@ -628,17 +628,17 @@ enum frisbee_code frisbee_call_fail(struct frisbee_call *call,
 /// that error instead of the function's reply.
 ///
 /// The request belongs to the call. It replaces the previous request. Only `error` may be NULL. May be called from one
-/// thread at a time, but not in a completion callback. Returns `FRISBEE_FAILED_PRECONDITION` instead of waiting in the
-/// function of a unary method that holds up the connection of the call.
+/// thread at a time, but not in a completion callback. Returns `FRISBEE_FAILED_PRECONDITION` if it would wait in the
+/// function of a unary method that the call's connection is waiting for.
 enum frisbee_code frisbee_call_next(struct frisbee_call *call,
                                     struct frisbee_error *error);
 
 /// Sends a message on a reply stream. Blocks while the caller does not accept more. The bytes are copied.
 ///
 /// Returns `FRISBEE_CANCELLED` if the caller has cancelled the call or disconnected, or if the deadline has passed. The
-/// function should then finish the call. Only `error`, and `data` if `len` is 0, may be NULL. May be called from any
-/// thread, but not in a completion callback. Returns `FRISBEE_FAILED_PRECONDITION` instead of blocking in the function
-/// of a unary method that holds up the connection of the call.
+/// function should then finish the call. Returns `FRISBEE_FAILED_PRECONDITION` if it would block in the function of a
+/// unary method that the call's connection is waiting for. `error` may be NULL, and `data` if `len` is 0. May be called
+/// from any thread, but not in a completion callback.
 enum frisbee_code frisbee_call_send(struct frisbee_call *call,
                                     int32_t format,
                                     const void *data,

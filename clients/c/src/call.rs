@@ -403,8 +403,8 @@ pub unsafe extern "C" fn frisbee_call_fail(
 /// that error instead of the function's reply.
 ///
 /// The request belongs to the call. It replaces the previous request. Only `error` may be NULL. May be called from one
-/// thread at a time, but not in a completion callback. Returns `FRISBEE_FAILED_PRECONDITION` instead of waiting in the
-/// function of a unary method that holds up the connection of the call.
+/// thread at a time, but not in a completion callback. Returns `FRISBEE_FAILED_PRECONDITION` if it would wait in the
+/// function of a unary method that the call's connection is waiting for.
 ///
 /// # Safety
 /// `error` is NULL or writable.
@@ -440,9 +440,9 @@ pub unsafe extern "C" fn frisbee_call_next(call: *mut frisbee_call, error: *mut 
 /// Sends a message on a reply stream. Blocks while the caller does not accept more. The bytes are copied.
 ///
 /// Returns `FRISBEE_CANCELLED` if the caller has cancelled the call or disconnected, or if the deadline has passed. The
-/// function should then finish the call. Only `error`, and `data` if `len` is 0, may be NULL. May be called from any
-/// thread, but not in a completion callback. Returns `FRISBEE_FAILED_PRECONDITION` instead of blocking in the function
-/// of a unary method that holds up the connection of the call.
+/// function should then finish the call. Returns `FRISBEE_FAILED_PRECONDITION` if it would block in the function of a
+/// unary method that the call's connection is waiting for. `error` may be NULL, and `data` if `len` is 0. May be called
+/// from any thread, but not in a completion callback.
 ///
 /// # Safety
 /// `data` has `len` bytes, `error` is NULL or writable.

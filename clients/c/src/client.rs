@@ -318,7 +318,8 @@ impl frisbee_client {
         self.schema.get().map(|schema| (schema, index)).ok_or_else(unknown_schema)
     }
 
-    /// Fails if this thread is running a function that holds up the connection, so that a call would wait forever.
+    /// Fails if this thread is running a function that blocks the driver of the server's end of this connection. A call
+    /// would then wait forever.
     pub(crate) fn check_not_held_up(&self) -> Result<(), Status> {
         if runtime::is_held_up(&self.channel) { Err(runtime::held_up()) } else { Ok(()) }
     }

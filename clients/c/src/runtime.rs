@@ -57,14 +57,15 @@ pub(crate) fn enter() -> Result<EnterGuard<'static>, Status> {
 thread_local! {
     static IN_FUNCTION: Cell<bool> = const { Cell::new(false) };
     static IN_CALLBACK: Cell<bool> = const { Cell::new(false) };
-    /// Connection that cannot continue until the function that this thread is running returns.
+    /// Connection whose driver runs the current function on this thread. Nothing is read from it or written to it until
+    /// the function returns.
     static HELD_UP: Cell<Option<ServedConnection>> = const { Cell::new(None) };
 }
 
-/// A connection of a server, which delivers a call.
+/// The server's end of the connection that a call arrived on.
 #[derive(Clone, Copy)]
 pub(crate) struct ServedConnection {
-    /// Number of the connection, which no other open connection has.
+    /// Number that identifies the connection among all open ones.
     number: usize,
     /// Addresses of the client and the server, for native callers over TCP.
     ends: Option<[SocketAddr; 2]>,
@@ -77,15 +78,15 @@ impl ServedConnection {
         Self { number, ends }
     }
 
-    /// Returns whether the function that this thread is running holds up the connection, so that waiting for the
-    /// connection would never end.
+    /// Returns whether this thread is running a function that blocks the driver of the connection. Waiting for the
+    /// connection would then never end.
     pub(crate) fn is_held_up(&self) -> bool {
         HELD_UP.get().is_some_and(|held_up| held_up.number == self.number)
     }
 }
 
-/// Like [`ServedConnection::is_held_up`], for the connection of a client. Unix sockets have no addresses by which the
-/// server's end could be recognized.
+/// Like [`ServedConnection::is_held_up`], but takes the client's end of the connection. Compares the addresses of both
+/// ends, so connections of Unix sockets, which have none, are not recognized.
 pub(crate) fn is_held_up(channel: &Channel) -> bool {
     let Some(ends) = HELD_UP.get().and_then(|held_up| held_up.ends) else { return false };
     let Some(connection) = channel.connection() else { return false };
@@ -95,7 +96,7 @@ pub(crate) fn is_held_up(channel: &Channel) -> bool {
 }
 
 /// Runs a server function. While it runs, its thread may not stop a server, because that would wait for the function
-/// itself, and may not wait for the connection that it holds up.
+/// itself. It also may not wait for the connection `held_up`, whose driver the function blocks.
 pub(crate) fn in_function(held_up: Option<ServedConnection>, run: impl FnOnce()) {
     let outer = (IN_FUNCTION.replace(true), HELD_UP.replace(held_up));
     run();
@@ -163,7 +164,7 @@ pub(crate) fn wait_unless<F: Future>(is_held_up: bool, future: F) -> Result<F::O
     }
 }
 
-/// Returns the error of a function that would wait for the connection that it holds up.
+/// Returns the error of a function that would wait for a connection whose driver it blocks.
 pub(crate) fn held_up() -> Status {
     let client = HELD_UP.get().and_then(|connection| Some(format!(" from {}", connection.ends?[0])));
     Status::failed_precondition(format!(

@@ -141,7 +141,7 @@ impl frisbee_stream {
         known.ok().and_then(|known| known.clone()).ok_or_else(|| Status::cancelled("the stream has ended"))
     }
 
-    /// Returns whether this thread is running a function that holds up the connection of the stream.
+    /// Returns whether this thread is running a function that blocks the driver of the stream's connection.
     fn is_held_up(&self) -> bool {
         self.channel.as_ref().is_some_and(runtime::is_held_up)
     }

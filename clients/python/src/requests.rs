@@ -123,7 +123,7 @@ impl IterableSource {
     /// Drops the iterable.
     pub(crate) fn clear(&self) {
         let values = self.values.lock().take();
-        // Drop it without the lock, because its destructor may run Python code.
+        // Drop the iterable after releasing the lock, because its destructor may run Python code.
         drop(values);
     }
 

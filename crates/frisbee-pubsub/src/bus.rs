@@ -178,8 +178,8 @@ impl Bus {
                 Ok(PublishOutcome::On)
             }
             Err(BackplaneError::Away(_)) if self.when_away == OutagePolicy::StayLocal => {
-                // Count the frame although it was not sent, so that other brokers notice the loss later. Send the count
-                // as soon as possible, because the backplane may only be slow, and the topic may have no later message.
+                // Count the frame although it was not sent, so that other brokers notice the loss. Send the count at the
+                // next tick: the loss would otherwise only be noticed with the topic's next message or a reconnect.
                 row.count();
                 sent.unmark(topic);
                 Ok(PublishOutcome::Local)

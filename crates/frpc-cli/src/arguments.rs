@@ -65,8 +65,8 @@ pub(crate) enum Command {
     },
 }
 
-/// Common options without effect on a command, by their heading in the help or by their id. The command hides and
-/// rejects them.
+/// Common options that have no effect on some commands, as ids or as headings of the help. The commands hide and reject
+/// these options.
 const UNUSED: [(&str, &[&str]); 7] = [
     ("compare", &["Server", "Schema"]),
     ("completions", &["Server", "Schema"]),

@@ -164,7 +164,7 @@ static void talk(frisbee_call *call, void *user) {
     pthread_mutex_unlock(&lock);
 }
 
-/* Waits for the connection that it holds up, and for another one. */
+/* Waits for the connection whose driver it blocks, and for another one. */
 static void reenter(frisbee_call *call, void *user) {
     (void)user;
     frisbee_error error;

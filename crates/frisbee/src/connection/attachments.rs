@@ -168,7 +168,7 @@ impl Connection {
     /// ended. The functions run after [`Router::disconnected`](crate::Router::disconnected), in the order of
     /// registration, in the task of the connection. They must not block.
     pub fn on_close(&self, run: impl FnOnce(&CloseReason) + Send + 'static) {
-        // The connection has a reason once the functions have been called.
+        // The reason is set before the registered functions are called, so the default is never used.
         self.0.attachments.on_close(run, || self.close_reason().unwrap_or(CloseReason::Local));
     }
 }

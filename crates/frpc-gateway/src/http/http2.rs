@@ -426,8 +426,8 @@ impl<'a> Driver<'a> {
             return Ok(());
         }
         if self.is_flushing || !self.http2.is_flushed() {
-            // A client that has output to read is not silent: it would receive a PING only after that output, and
-            // `http2` limits the time of the output.
+            // Do not measure silence while output is pending, because the client receives a PING only after that output.
+            // `http2` disconnects a client that does not read its output in time.
             self.heard = now;
             return Ok(());
         }

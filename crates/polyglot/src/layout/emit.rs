@@ -70,7 +70,7 @@ fn message_of(field: &Field) -> Option<u32> {
 }
 
 impl Emitter<'_> {
-    /// Completes the current block, so that the next operation starts another one.
+    /// Completes the current block. The next operation starts a new block.
     pub(super) fn end_block(&mut self) {
         let end = self.program.ops.len();
         self.program.blocks.push((self.start as u32, end as u32));

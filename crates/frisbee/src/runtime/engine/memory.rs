@@ -93,7 +93,7 @@ impl<R: Router> Engine<R> {
         if !matches!(next, Routed::Continue) {
             self.stops(next, length, now);
         }
-        // Charge or discard the remaining bodies, because fragments of several may have arrived in the same read.
+        // Check the memory again, because a single read may contain fragments of several bodies.
         self.charge_body(now)
     }
 
