@@ -556,6 +556,11 @@ impl AsyncMessages {
 
 #[pymethods]
 impl AsyncMessages {
+    /// The functions that the client serves may refer to this object.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.channel)
+    }
+
     /// Starts waiting for the next message and completes an asyncio future when it arrives.
     fn start_next(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
         let site = self.site(py, inbox)?;

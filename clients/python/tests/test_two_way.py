@@ -159,18 +159,23 @@ def test_a_server_calls_a_client_at_any_time_and_after_it_has_come_back(server: 
 def test_client_that_serves_methods_of_its_owner_is_collected(asking: Server) -> None:
     """Regression test: the owner, and the connection of its client, were kept forever."""
 
+    @asking
+    def numbers() -> Iterator[int]:
+        yield from range(1000)
+
     class Agent:
         def __init__(self) -> None:
             functions = Server("test.Agent")
             functions(self.who)
             self.client = Client(asking.address, serves=functions, timeout=LIMIT)
+            self.numbers = self.client.numbers()
 
         def who(self, greeting: str) -> str:
             return f"{greeting}, I am an agent"
 
     asking.start("127.0.0.1:0")
     owner = Agent()
-    assert owner.client.ask("Hi") == "Hi, I am an agent"
+    assert owner.client.ask("Hi") == "Hi, I am an agent" and next(owner.numbers) == 0
     gc.collect()
     assert owner.client.ask("Ho") == "Ho, I am an agent"
     left = weakref.ref(owner)
