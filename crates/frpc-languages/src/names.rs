@@ -73,6 +73,11 @@ impl MemberNames {
     }
 }
 
+/// Returns whether a name is one of these words, which are separated by spaces.
+pub(crate) fn is_word_of(words: &str, name: &str) -> bool {
+    words.split(' ').any(|word| word == name)
+}
+
 /// Returns the name of a nested type, which is `Outer_Inner` for `.package.Outer.Inner`.
 fn flat(full_name: &str, package: &str) -> String {
     let name = full_name.trim_start_matches('.');

@@ -7,7 +7,7 @@ use frpc_build::backend::oneof_of;
 use heck::ToSnakeCase as _;
 use prost_types::{DescriptorProto, EnumDescriptorProto};
 
-use crate::names::{MemberNames, short_values};
+use crate::names::{MemberNames, is_word_of, short_values};
 
 /// Python keywords. Must be the same list as in the codec of the Python package.
 const KEYWORDS: [&str; 35] = [
@@ -21,22 +21,8 @@ const KEYWORDS: [&str; 35] = [
 const BUILTINS: [&str; 8] = ["bool", "bytes", "dict", "float", "int", "list", "object", "str"];
 
 /// Attributes that every `IntEnum` has, so that enum values cannot use their names.
-const OF_ENUMS: [&str; 14] = [
-    "as_integer_ratio",
-    "bit_count",
-    "bit_length",
-    "conjugate",
-    "denominator",
-    "from_bytes",
-    "imag",
-    "is_integer",
-    "mro",
-    "name",
-    "numerator",
-    "real",
-    "to_bytes",
-    "value",
-];
+const OF_ENUMS: &str = "as_integer_ratio bit_count bit_length conjugate denominator from_bytes imag is_integer mro name numerator real \
+     to_bytes value";
 
 /// Names that generated classes and `dataclasses` use within the scope of a class.
 const PRIVATE: [&str; 6] = ["_HAS_DEFAULT_FACTORY", "_builtins", "_dataclasses", "_enum", "_frpc", "_typing"];
@@ -130,7 +116,7 @@ pub(super) fn values(of: &EnumDescriptorProto) -> Vec<String> {
     let name = |name: String| {
         // Strip leading underscores, because Python's enums do not treat such names as values.
         let name = name.trim_start_matches('_');
-        let name = if name.starts_with(|first: char| first.is_ascii_alphabetic()) && !OF_ENUMS.contains(&name) {
+        let name = if name.starts_with(|first: char| first.is_ascii_alphabetic()) && !is_word_of(OF_ENUMS, name) {
             name.to_owned()
         } else {
             format!("VALUE_{name}")
