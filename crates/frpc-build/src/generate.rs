@@ -189,7 +189,7 @@ impl Generator<'_> {
         if has_any {
             json::add_any_paths(&items, index, &[], &mut messages);
         }
-        let oneofs = oneof_enums(&items, index)?;
+        let oneofs = oneof_enums(&mut items, index)?;
         let views = Views { names: &self.views, externs };
         let codecs = Codecs { index, externs, oneofs: &oneofs, has_any, views, types: &self.types };
         let mut items = codecs.with_support_items(items)?;
@@ -317,21 +317,13 @@ impl ServiceGenerator for Collector {
 
 /// Returns the Rust enums that prost-build generated for oneofs. The key is the full name of the oneof, such as
 /// `.shop.Order.payment`.
-fn oneof_enums(items: &[Item], index: &Index<'_>) -> Result<HashMap<String, OneofEnum>, Error> {
+fn oneof_enums(items: &mut [Item], index: &Index<'_>) -> Result<HashMap<String, OneofEnum>, Error> {
     let mut found = HashMap::new();
-    for item in items {
-        match item {
-            Item::Mod(item) => {
-                if let Some((_, items)) = &item.content {
-                    found.extend(oneof_enums(items, index)?);
-                }
-            }
-            Item::Enum(item) => {
-                if let Some(name) = prost_code::marker(&item.attrs).filter(|name| !index.enums.contains_key(name)) {
-                    found.insert(name, prost_code::read_oneof(item)?);
-                }
-            }
-            _ => {}
+    for item in prost_code::types_of(items) {
+        if let Item::Enum(item) = item
+            && let Some(name) = prost_code::marker(&item.attrs).filter(|name| !index.enums.contains_key(name))
+        {
+            found.insert(name, prost_code::read_oneof(item)?);
         }
     }
     Ok(found)

@@ -10,7 +10,7 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Item, Path, Token};
 
 use crate::generate::messages::field_type;
-use crate::generate::prost_code::{items_of, marker};
+use crate::generate::prost_code::{MessageType, message_types};
 use crate::schema::Index;
 use crate::schema::externs::{Externs, Owner};
 
@@ -20,21 +20,8 @@ const CONDITIONAL: [&str; 3] = ["Copy", "Eq", "Hash"];
 /// Removes the derives of `Copy`, `Eq` and `Hash` from each message that contains a user-defined type, and from the
 /// enums of its oneofs. Users can restore them with `type_attribute`.
 pub(crate) fn remove_conditional(items: &mut [Item], index: &Index<'_>, externs: &Externs) {
-    for item in items {
-        let attributes = match item {
-            Item::Struct(item) => &mut item.attrs,
-            Item::Enum(item) => &mut item.attrs,
-            Item::Mod(item) => {
-                remove_conditional(items_of(item), index, externs);
-                continue;
-            }
-            _ => continue,
-        };
-        // The enums of the schema contain no other types.
-        let Some(name) = marker(attributes).filter(|name| !index.enums.contains_key(name)) else { continue };
-        // The marker of a oneof is the name of its message followed by its own name, such as `.shop.Order.payment`.
-        let outer = name.rsplit_once('.').map(|(outer, _)| outer).filter(|_| !index.messages.contains_key(&name));
-        if contains_user_type(outer.unwrap_or(&name), index, externs, &mut HashSet::new())
+    for MessageType { name, attributes, .. } in message_types(items, index) {
+        if contains_user_type(name, index, externs, &mut HashSet::new())
             && let Some(derive) = attributes.iter_mut().find(|attribute| attribute.path().is_ident("derive"))
         {
             remove_from(derive);

@@ -12,8 +12,8 @@ use syn::{Attribute, Item, ItemStruct, Meta, Token};
 
 use crate::error::Error;
 use crate::generate::messages::map_value;
-use crate::generate::prost_code::{ProstAttribute, generics, items_of};
-use crate::generate::utf8_bytes::{message_of, prost_path, shares_strings};
+use crate::generate::prost_code::{MessageType, ProstAttribute, generics, message_types};
+use crate::generate::utf8_bytes::{set_prost_path, shares_strings};
 use crate::schema::Index;
 
 /// Kind of a message field or member of a oneof that must keep negative zeros when encoded.
@@ -27,44 +27,24 @@ enum Value {
 
 /// Replaces the functions that encode floats and maps in types that may contain negative zeros.
 pub(crate) fn distinguish_zeros(items: &mut [Item], index: &Index<'_>) -> Result<(), Error> {
-    for item in items {
-        match item {
-            Item::Mod(item) => distinguish_zeros(items_of(item), index)?,
-            Item::Struct(item) => {
-                change(&mut item.attrs, item.fields.iter_mut().map(|field| &mut field.attrs).collect(), false, index)?;
-            }
-            Item::Enum(item) => {
-                let members = item.variants.iter_mut().map(|variant| &mut variant.attrs).collect();
-                change(&mut item.attrs, members, true, index)?;
-            }
-            _ => {}
-        }
-    }
-    Ok(())
+    message_types(items, index).into_iter().try_for_each(|of| change(of, index))
 }
 
-/// Changes a message or oneof, given its attributes and the attributes of its fields or members.
-fn change(
-    attributes: &mut [Attribute],
-    mut fields: Vec<&mut Vec<Attribute>>,
-    is_oneof: bool,
-    index: &Index<'_>,
-) -> Result<(), Error> {
-    let Some((_, message)) = message_of(attributes, index) else { return Ok(()) };
-    let values: Vec<_> = fields.iter().map(|field| value(field, message, index)).collect::<Result<_, _>>()?;
+fn change(of: MessageType<'_>, index: &Index<'_>) -> Result<(), Error> {
+    let MessageType { proto, attributes, mut fields, is_oneof, .. } = of;
+    let values: Vec<_> = fields.iter().map(|(field, _)| value(field, proto, index)).collect::<Result<_, _>>()?;
     let has_presence = |field: &[Attribute]| is_oneof || field.iter().any(|it| metas(it).iter().any(is_optional));
     let mut found = fields.iter().zip(&values);
-    if !found.any(|(field, value)| value.is_some_and(|value| value == Value::Composite || !has_presence(field))) {
+    if !found.any(|((field, _), value)| value.is_some_and(|value| value == Value::Composite || !has_presence(field))) {
         return Ok(());
     }
-    for (field, _) in fields.iter_mut().zip(values).filter(|(_, value)| *value == Some(Value::Float)) {
+    for ((field, _), _) in fields.iter_mut().zip(values).filter(|(_, value)| *value == Some(Value::Float)) {
         let has_presence = has_presence(field);
         field.iter_mut().for_each(|attribute| declare(attribute, has_presence));
     }
     let path =
         if shares_strings(attributes) { "::frpc::codegen::utf8_bytes::floats" } else { "::frpc::codegen::floats" };
-    let of_path = attributes.iter_mut().filter(|attribute| prost_path(attribute).is_some());
-    of_path.for_each(|attribute| *attribute = syn::parse_quote! { #[prost(prost_path = #path)] });
+    set_prost_path(attributes, path);
     Ok(())
 }
 

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
 use proc_macro2::{Span, TokenStream};
+use prost_types::DescriptorProto;
 use quote::quote;
 use syn::ext::IdentExt as _;
 use syn::punctuated::Punctuated;
@@ -87,6 +88,54 @@ pub(crate) fn take_marker(attributes: &mut Vec<Attribute>) -> Option<String> {
     let name = marker(attributes);
     attributes.retain(|attribute| !attribute.path().is_ident(MARKER));
     name
+}
+
+/// Returns the structs and enums in `items` and in the modules within.
+pub(crate) fn types_of(items: &mut [Item]) -> Vec<&mut Item> {
+    let mut types = Vec::new();
+    for item in items {
+        match item {
+            Item::Mod(item) => types.extend(types_of(items_of(item))),
+            Item::Struct(_) | Item::Enum(_) => types.push(item),
+            _ => {}
+        }
+    }
+    types
+}
+
+/// The struct of a message, or the enum of a oneof.
+pub(crate) struct MessageType<'a> {
+    /// Full name of the message. A oneof belongs to the message that declares it.
+    pub(crate) name: &'a str,
+    pub(crate) proto: &'a DescriptorProto,
+    pub(crate) attributes: &'a mut Vec<Attribute>,
+    /// Attributes and types of the fields or members.
+    pub(crate) fields: Vec<(&'a mut Vec<Attribute>, &'a mut Type)>,
+    pub(crate) is_oneof: bool,
+}
+
+/// Returns the types of messages and oneofs in `items` and in the modules within.
+pub(crate) fn message_types<'a>(items: &'a mut [Item], index: &'a Index<'_>) -> Vec<MessageType<'a>> {
+    let types = types_of(items).into_iter().filter_map(|item| {
+        let (attributes, fields, is_oneof) = match item {
+            Item::Struct(item) => {
+                let fields = item.fields.iter_mut().map(|field| (&mut field.attrs, &mut field.ty)).collect();
+                (&mut item.attrs, fields, false)
+            }
+            Item::Enum(item) => {
+                let variants = item.variants.iter_mut();
+                let members = variants.filter_map(|it| Some((&mut it.attrs, &mut it.fields.iter_mut().next()?.ty)));
+                (&mut item.attrs, members.collect(), true)
+            }
+            _ => return None,
+        };
+        let name = marker(attributes).filter(|name| !index.enums.contains_key(name))?;
+        // The marker of a oneof is the name of its message followed by its own name, such as `.shop.Order.payment`.
+        let outer = || name.rsplit_once('.').and_then(|(outer, _)| index.messages.get_key_value(outer));
+        let (name, found) = index.messages.get_key_value(&name).or_else(outer)?;
+        Some(MessageType { name, proto: found.proto, attributes, fields, is_oneof })
+    });
+    types.collect()
 }
 
 /// Appends `_` to the names of fields and variants that occur twice. Rejects types with the same name, because other

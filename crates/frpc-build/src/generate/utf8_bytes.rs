@@ -4,15 +4,14 @@
 //! macro then calls the functions of that module, which support `Utf8Bytes`, instead of prost's own.
 
 use proc_macro2::TokenStream;
-use prost_types::DescriptorProto;
 use prost_types::field_descriptor_proto::Type as ProtoType;
 use quote::quote;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Field, GenericArgument, Item, Meta, PathArguments, Token, Type};
+use syn::{Attribute, GenericArgument, Item, Meta, PathArguments, Token, Type};
 
 use crate::error::Error;
 use crate::generate::messages::map_value;
-use crate::generate::prost_code::{ProstAttribute, is_named, items_of, marker, text_of};
+use crate::generate::prost_code::{MessageType, ProstAttribute, is_named, message_types, text_of};
 use crate::schema::patterns::path_matches;
 use crate::schema::{Index, full_name};
 
@@ -21,30 +20,12 @@ const PROST: &str = "::frpc::codegen::utf8_bytes";
 
 /// Replaces `String` with `Utf8Bytes` in the fields selected by `paths`.
 pub(crate) fn share_strings(items: &mut [Item], index: &Index<'_>, paths: &[String]) -> Result<(), Error> {
-    for item in items {
-        let (attributes, fields): (_, Vec<_>) = match item {
-            Item::Mod(item) => {
-                share_strings(items_of(item), index, paths)?;
-                continue;
-            }
-            Item::Struct(item) => (&mut item.attrs, item.fields.iter_mut().map(|field| (None, field)).collect()),
-            Item::Enum(item) => {
-                let members = item.variants.iter_mut().filter_map(|variant| {
-                    let field = variant.fields.iter_mut().next()?;
-                    Some((Some(&mut variant.attrs), field))
-                });
-                (&mut item.attrs, members.collect())
-            }
-            _ => continue,
-        };
-        let Some((name, message)) = message_of(attributes, index) else { continue };
+    for MessageType { name, proto, attributes, fields, .. } in message_types(items, index) {
         let mut is_changed = false;
-        for (of_variant, field) in fields {
-            let Field { attrs, ty, .. } = field;
-            let attributes = of_variant.unwrap_or(attrs);
+        for (attributes, ty) in fields {
             let Some(prost) = ProstAttribute::read(attributes)? else { continue };
             let ([tag], None) = (&prost.tags[..], prost.oneof) else { continue };
-            let Some(declared) = message.field.iter().find(|field| field.number() == *tag) else { continue };
+            let Some(declared) = proto.field.iter().find(|field| field.number() == *tag) else { continue };
             let is_string = map_value(declared, index).unwrap_or(declared).r#type() == ProtoType::String;
             let name = full_name(name.trim_start_matches('.'), declared.name());
             if is_string && paths.iter().any(|path| path_matches(path, &name)) && share(ty) {
@@ -53,8 +34,7 @@ pub(crate) fn share_strings(items: &mut [Item], index: &Index<'_>, paths: &[Stri
             }
         }
         if is_changed {
-            let of_path = attributes.iter_mut().filter(|attribute| prost_path(attribute).is_some());
-            of_path.for_each(|attribute| *attribute = syn::parse_quote! { #[prost(prost_path = #PROST)] });
+            set_prost_path(attributes, PROST);
         }
     }
     Ok(())
@@ -64,15 +44,6 @@ pub(crate) fn share_strings(items: &mut [Item], index: &Index<'_>, paths: &[Stri
 /// cannot derive `Debug` for such a type.
 pub(crate) fn shares_strings(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| prost_path(attribute).is_some_and(|path| path.starts_with(PROST)))
-}
-
-/// Returns the name and descriptor of the message that a Rust type represents, given the attributes of the type. A
-/// struct represents the message itself. The enum of a oneof belongs to the message that declares the oneof.
-pub(crate) fn message_of<'a>(attributes: &[Attribute], index: &'a Index<'_>) -> Option<(&'a str, &'a DescriptorProto)> {
-    let name = marker(attributes)?;
-    let outer = || name.rsplit_once('.').and_then(|(outer, _)| index.messages.get_key_value(outer));
-    let (name, found) = index.messages.get_key_value(&name).or_else(outer)?;
-    Some((name, found.proto))
 }
 
 /// Replaces `String` with `Utf8Bytes` within options, lists and map values. Returns `false` if the type contains no
@@ -117,9 +88,15 @@ fn declare(attribute: &mut Attribute) {
     *attribute = syn::parse_quote! { #[prost(#(#metas),*)] };
 }
 
+/// Changes the path that prost's derive macro uses instead of `::prost` in the type with these attributes.
+pub(crate) fn set_prost_path(attributes: &mut [Attribute], path: &str) {
+    let of_path = attributes.iter_mut().filter(|attribute| prost_path(attribute).is_some());
+    of_path.for_each(|attribute| *attribute = syn::parse_quote! { #[prost(prost_path = #path)] });
+}
+
 /// Returns the path in an attribute `#[prost(prost_path = "…")]`, which prost's derive macro uses instead of `::prost`.
 /// Returns `None` for other attributes.
-pub(crate) fn prost_path(attribute: &Attribute) -> Option<String> {
+fn prost_path(attribute: &Attribute) -> Option<String> {
     let meta: Meta = attribute.path().is_ident("prost").then(|| attribute.parse_args().ok())??;
     text_of(&meta).filter(|(name, _)| name == "prost_path").map(|(_, text)| text.value())
 }
