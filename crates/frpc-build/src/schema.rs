@@ -175,7 +175,7 @@ impl Schema {
 }
 
 /// Returns the source location recorded for the item at a descriptor path.
-fn location<'a>(file: &'a FileDescriptorProto, path: &[i32]) -> Option<&'a Location> {
+pub(crate) fn location<'a>(file: &'a FileDescriptorProto, path: &[i32]) -> Option<&'a Location> {
     let sorted = &file.source_code_info.as_ref()?.location;
     let at = sorted.partition_point(|location| location.path.as_slice() < path);
     sorted.get(at).filter(|location| location.path == path)

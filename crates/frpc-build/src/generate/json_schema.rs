@@ -6,7 +6,7 @@
 //! Functions that return "JSON Schema members" return the content of a JSON object without its braces, such as
 //! `"type":"string"`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use prost_types::field_descriptor_proto::{Label, Type as ProtoType};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
@@ -16,7 +16,7 @@ use super::messages::map_value;
 use crate::schema::externs::{Externs, NULL_VALUE, Owner, has_json_form};
 use crate::schema::patterns::path_matches;
 use crate::schema::wire_order::oneof_of;
-use crate::schema::{FoundDescriptor, Index, comments, tag, within};
+use crate::schema::{FoundDescriptor, Index, comments, location, tag, within};
 
 /// Prefix of `$ref` references to the schemas of messages and enums within a JSON document.
 const DEFINITIONS: &str = "#/components/schemas/";
@@ -38,26 +38,11 @@ pub(crate) struct JsonSchemas<'a> {
     externs: &'a Externs,
     /// Paths of items with comments to omit from the JSON Schemas.
     comments_off: &'a [String],
-    /// Comments of all items: the outer key is the name of a file, and the inner key is the descriptor path of an item.
-    comments: HashMap<&'a str, HashMap<&'a [i32], String>>,
 }
 
 impl<'a> JsonSchemas<'a> {
-    pub(crate) fn new(
-        files: &'a [FileDescriptorProto],
-        index: &'a Index<'a>,
-        externs: &'a Externs,
-        comments_off: &'a [String],
-    ) -> Self {
-        let comments_of = |file: &'a FileDescriptorProto| {
-            let locations = file.source_code_info.iter().flat_map(|info| &info.location);
-            let comments = locations.map(|location| {
-                let texts: Vec<_> = comments(location).map(plain_text).filter(|text| !text.is_empty()).collect();
-                (&location.path[..], texts.join("\n"))
-            });
-            (file.name(), comments.collect())
-        };
-        Self { index, externs, comments_off, comments: files.iter().map(comments_of).collect() }
+    pub(crate) fn new(index: &'a Index<'a>, externs: &'a Externs, comments_off: &'a [String]) -> Self {
+        Self { index, externs, comments_off }
     }
 
     /// Returns the JSON Schemas of these messages and of all messages and enums that they use, by full name.
@@ -80,24 +65,24 @@ impl<'a> JsonSchemas<'a> {
     }
 
     /// Returns the comment on the item at a descriptor path, or an empty string.
-    pub(super) fn comment(&self, full_name: &str, file: &FileDescriptorProto, path: &[i32]) -> &str {
+    pub(super) fn comment(&self, full_name: &str, file: &FileDescriptorProto, path: &[i32]) -> String {
         let full_name = full_name.trim_start_matches('.');
         let is_off = self.comments_off.iter().any(|pattern| path_matches(pattern, full_name));
-        let comment = self.comments.get(file.name()).and_then(|comments| comments.get(path));
-        comment.filter(|_| !is_off).map_or("", String::as_str)
+        let comments = location(file, path).filter(|_| !is_off).into_iter().flat_map(comments);
+        comments.map(plain_text).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
     }
 
     /// Returns the JSON Schema members of a message. Adds the names of the types that the message uses to `open`.
     fn message(&self, full_name: &str, found: &FoundDescriptor<'_, DescriptorProto>, open: &mut Vec<String>) -> String {
         let FoundDescriptor { file, path, proto } = found;
-        let comment = described(self.comment(full_name, file, path));
+        let comment = described(&self.comment(full_name, file, path));
         if let Some(schema) = has_json_form(full_name).and_then(well_known) {
             return format!("{schema}{comment}");
         }
         let mut properties = Vec::new();
         for (at, field) in proto.field.iter().enumerate() {
             let name = format!("{full_name}.{}", field.name());
-            let comment = described(self.comment(&name, file, &within(path, tag::MESSAGE_FIELD, at)));
+            let comment = described(&self.comment(&name, file, &within(path, tag::MESSAGE_FIELD, at)));
             let schema = self.field(full_name, field, open);
             // JSON Schema ignores members next to a reference.
             let schema = match comment.as_str() {
@@ -162,7 +147,7 @@ impl<'a> JsonSchemas<'a> {
     /// numbers.
     fn enumeration(&self, full_name: &str, found: &FoundDescriptor<'_, EnumDescriptorProto>) -> String {
         let FoundDescriptor { file, path, proto } = found;
-        let mut text = self.comment(full_name, file, path).to_owned();
+        let mut text = self.comment(full_name, file, path);
         for (at, value) in proto.value.iter().enumerate() {
             let name = format!("{full_name}.{}", value.name());
             let comment = self.comment(&name, file, &within(path, tag::ENUM_VALUE, at));
