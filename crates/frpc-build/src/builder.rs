@@ -36,7 +36,7 @@ use crate::schema::patterns::{OptionPath, Target};
 ///     .compile_protos(&["proto/files.proto"], &["proto"])?;
 /// # Ok::<(), frpc_build::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[must_use = "a builder generates nothing before `compile_protos`, `compile_fds` or `generate` is called"]
 pub struct Builder {
     prost: prost_build::Config,
@@ -48,7 +48,7 @@ pub struct Builder {
     /// Code generator for a language other than Rust. `None` generates Rust.
     backend: Option<Box<dyn Backend>>,
     file_descriptor_set_path: Option<PathBuf>,
-    emit_rerun_if_changed: bool,
+    without_rerun_if_changed: bool,
     /// Schema paths that were passed to options. The build warns about paths that match nothing.
     option_paths: Vec<OptionPath>,
 }
@@ -68,21 +68,6 @@ macro_rules! attribute_setters {
 
 /// Methods that control which code is generated.
 impl Builder {
-    pub(crate) fn new() -> Self {
-        Self {
-            prost: prost_build::Config::new(),
-            services: ServiceOptions::default(),
-            externs: Externs::default(),
-            operations: OperationOptions::default(),
-            out_dir: None,
-            include_file: None,
-            backend: None,
-            file_descriptor_set_path: None,
-            emit_rerun_if_changed: true,
-            option_paths: Vec::new(),
-        }
-    }
-
     /// Enables or disables the generation of clients. Defaults to `true`.
     pub fn build_client(mut self, enable: bool) -> Self {
         self.services.without_client = !enable;
@@ -456,7 +441,7 @@ impl Builder {
 
     /// Sets whether cargo reruns the build script when a schema file changes. Defaults to `true`.
     pub fn emit_rerun_if_changed(mut self, enable: bool) -> Self {
-        self.emit_rerun_if_changed = enable;
+        self.without_rerun_if_changed = !enable;
         self
     }
 }

@@ -222,7 +222,7 @@ pub fn json_schemas<S: AsRef<str>>(
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn configure() -> Builder {
-    Builder::new()
+    Builder::default()
 }
 
 /// Compiles the examples in docs/operations.md as doctests.

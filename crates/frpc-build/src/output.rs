@@ -13,8 +13,9 @@ use crate::plan::Layout;
 /// The folder into which a build writes the generated files.
 pub(crate) struct Folder {
     path: PathBuf,
-    /// Whether the folder is cargo's `OUT_DIR`, so that generated code can use `env!("OUT_DIR")`.
-    is_cargos: bool,
+    /// Whether the folder is cargo's `OUT_DIR`, the default in a build script, so that generated code can use
+    /// `env!("OUT_DIR")`.
+    pub(crate) is_cargos: bool,
 }
 
 impl Folder {
@@ -28,11 +29,6 @@ impl Folder {
             return Err(Error::new(ErrorKind::Option, text));
         };
         Ok(Self { path: path.into(), is_cargos: true })
-    }
-
-    /// Returns whether this is cargo's `OUT_DIR`, which is the default folder in a build script.
-    pub(crate) fn is_cargos(&self) -> bool {
-        self.is_cargos
     }
 
     /// Writes the generated files to the folder. The name of a package consists of identifiers and dots (see

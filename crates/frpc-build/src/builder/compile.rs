@@ -153,7 +153,7 @@ impl Builder {
     }
 
     fn compile(mut self, schema: &Schema) -> Result<(), Error> {
-        if self.emit_rerun_if_changed {
+        if !self.without_rerun_if_changed {
             print_rerun_if_changed(schema);
         }
         let folder = Folder::new(self.out_dir.take())?;
@@ -162,7 +162,7 @@ impl Builder {
         remarks(&self.option_paths, schema).into_iter().for_each(&mut warn);
         self.prepare(schema)?;
         let checked = self.checked(schema)?;
-        let files = self.emit(&checked, folder.is_cargos(), &mut warn)?;
+        let files = self.emit(&checked, folder.is_cargos, &mut warn)?;
         folder.write(&files, &mut warn)?;
         file_descriptor_set_path.map_or(Ok(()), |path| write_if_changed(&path, &schema.encoded))
     }
