@@ -90,19 +90,10 @@ impl Checker<'_> {
         self.extensions(&format!("message `{name}`: "), &message.extension, |at| {
             within(path, tag::MESSAGE_EXTENSION, at)
         })?;
-        for (at, oneof) in message.oneof_decl.iter().enumerate() {
-            self.identifier("oneof", oneof.name(), &within(path, tag::MESSAGE_ONEOF, at))?;
-        }
-        for (at, field) in message.field.iter().enumerate() {
-            self.field(&full_name, message, field, &within(path, tag::MESSAGE_FIELD, at))?;
-        }
-        for (at, nested) in message.nested_type.iter().enumerate() {
-            self.message(&full_name, nested, &within(path, tag::MESSAGE_MESSAGE, at))?;
-        }
-        for (at, nested) in message.enum_type.iter().enumerate() {
-            self.enumeration(nested, &within(path, tag::MESSAGE_ENUM, at))?;
-        }
-        Ok(())
+        each(&message.oneof_decl, path, tag::MESSAGE_ONEOF, |it, path| self.identifier("oneof", it.name(), path))?;
+        each(&message.field, path, tag::MESSAGE_FIELD, |field, path| self.field(&full_name, message, field, path))?;
+        each(&message.nested_type, path, tag::MESSAGE_MESSAGE, |it, path| self.message(&full_name, it, path))?;
+        each(&message.enum_type, path, tag::MESSAGE_ENUM, |nested, path| self.enumeration(nested, path))
     }
 
     fn field(
@@ -159,10 +150,7 @@ impl Checker<'_> {
 
     fn enumeration(&self, proto: &EnumDescriptorProto, path: &[i32]) -> Result<(), Error> {
         self.identifier("enum", proto.name(), path)?;
-        for (at, value) in proto.value.iter().enumerate() {
-            self.identifier("enum value", value.name(), &within(path, tag::ENUM_VALUE, at))?;
-        }
-        Ok(())
+        each(&proto.value, path, tag::ENUM_VALUE, |it, path| self.identifier("enum value", it.name(), path))
     }
 
     fn services(&self) -> Result<(), Error> {
@@ -274,4 +262,9 @@ impl Checker<'_> {
         path.push(TYPE_NAME);
         self.position(&path)
     }
+}
+
+/// Checks each descriptor in a list, given its descriptor path.
+fn each<T>(list: &[T], path: &[i32], tag: i32, check: impl Fn(&T, &[i32]) -> Result<(), Error>) -> Result<(), Error> {
+    list.iter().enumerate().try_for_each(|(at, item)| check(item, &within(path, tag, at)))
 }

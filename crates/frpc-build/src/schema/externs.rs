@@ -10,19 +10,11 @@ use crate::schema::Schema;
 /// Package of the types that prost-build maps to `prost-types`.
 const WELL_KNOWN: &str = ".google.protobuf";
 
-/// Well-known types with codecs in polyglot, except wrapper types.
-const STRUCTS: [&str; 10] = [
-    "Any",
-    "Duration",
-    "Empty",
-    "FieldMask",
-    "ListValue",
-    "NullValue",
-    "SourceContext",
-    "Struct",
-    "Timestamp",
-    "Value",
-];
+/// Well-known types with codecs in polyglot and a special JSON mapping, except wrapper types.
+const STRUCTS: [&str; 8] = ["Any", "Duration", "Empty", "FieldMask", "ListValue", "Struct", "Timestamp", "Value"];
+
+/// Well-known types with codecs in polyglot and the JSON mapping of other enums and messages.
+const PLAIN: [&str; 2] = ["NullValue", "SourceContext"];
 
 /// Well-known types with lists or maps. frpc computes their memory.
 const COUNTED: [&str; 4] = ["FieldMask", "ListValue", "Struct", "Value"];
@@ -150,8 +142,9 @@ impl Externs {
         what: &str,
         position: impl FnOnce() -> SourcePosition,
     ) -> Result<(), Error> {
-        let has_codec = |name: &str| STRUCTS.contains(&name) || wrapper(name).is_some();
-        if self.owner(full_name) != Some(Owner::ProstTypes) || well_known(full_name).is_some_and(has_codec) {
+        let has_codec =
+            has_json_form(full_name).is_some() || well_known(full_name).is_some_and(|name| PLAIN.contains(&name));
+        if self.owner(full_name) != Some(Owner::ProstTypes) || has_codec {
             return Ok(());
         }
         let name = full_name.trim_start_matches('.');
@@ -185,8 +178,7 @@ pub(crate) const NULL_VALUE: &str = ".google.protobuf.NullValue";
 /// Returns the name of a well-known type without its package, such as `Duration`, if the type has a special JSON
 /// mapping.
 pub(crate) fn has_json_form(full_name: &str) -> Option<&str> {
-    let is_plain = |name: &&str| ["NullValue", "SourceContext"].contains(name);
-    well_known(full_name).filter(|name| (STRUCTS.contains(name) && !is_plain(name)) || wrapper(name).is_some())
+    well_known(full_name).filter(|name| STRUCTS.contains(name) || wrapper(name).is_some())
 }
 
 /// Returns the name of a type without the package `google.protobuf`, or `None` if the type is in another package.
