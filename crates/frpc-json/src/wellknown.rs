@@ -9,7 +9,7 @@ mod masks;
 mod times;
 
 #[doc(hidden)]
-pub use any::find_any_type;
+pub use any::{any_value, find_any_type};
 pub use any::{decode_any, encode_any};
 pub use masks::{decode_field_mask, encode_field_mask};
 pub use times::{decode_duration, decode_timestamp, encode_duration, encode_timestamp};

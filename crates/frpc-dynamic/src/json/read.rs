@@ -4,7 +4,7 @@ use super::{Form, content, is_null};
 use crate::decode::DEFAULT;
 use crate::layout::declared;
 use crate::to_protobuf;
-use frpc_json::wellknown::{ValueKind, decode_duration, decode_field_mask, decode_timestamp, find_any_type};
+use frpc_json::wellknown::{ValueKind, any_value, decode_duration, decode_field_mask, decode_timestamp, find_any_type};
 use frpc_json::{DecodeError, DecodeReason, Key, Reader, quoted};
 use prost_reflect::{
     DynamicMessage, EnumDescriptor, FieldDescriptor, Kind, MapKey, MessageDescriptor, ReflectMessage as _, Value,
@@ -227,49 +227,19 @@ fn kind(message: &mut DynamicMessage, from: &mut Reader<'_>) -> Result<(), Decod
 }
 
 fn any(message: &mut DynamicMessage, from: &mut Reader<'_>) -> Result<(), DecodeError> {
-    let Some((type_url, offset)) = find_any_type(from)? else {
-        // Only an empty object may lack a type, because ignoring the content of others would lose data silently.
-        return from.object(|_, from| Err(from.error(DecodeReason::NoType)));
-    };
+    let Some((type_url, offset)) = find_any_type(from)? else { return Ok(()) };
     let Some(descriptor) = content(&message.descriptor(), &type_url) else {
         return Err(DecodeError::new(DecodeReason::UnknownType(quoted(&type_url)), offset));
     };
-    let content = if Form::of(&descriptor) == Form::Object {
+    let form = Form::of(&descriptor);
+    let content = if form == Form::Object {
         let mut content = DynamicMessage::new(descriptor);
         from.level(|from| object(&mut content, from, false))?;
         content
     } else {
-        value_of(&descriptor, &message.descriptor(), from)?
+        let empty = || (form == Form::Empty).then(|| DynamicMessage::new(descriptor.clone()));
+        any_value(from, |from| self::message(&descriptor, from), empty)?
     };
     set(message, 1, Value::String(type_url), from)?;
     set(message, 2, Value::Bytes(to_protobuf(&content).into()), from)
-}
-
-/// Parses the content of an `Any` from its member `value`. Used if the type of the content has a special JSON
-/// representation.
-fn value_of(
-    descriptor: &MessageDescriptor,
-    any: &MessageDescriptor,
-    from: &mut Reader<'_>,
-) -> Result<DynamicMessage, DecodeError> {
-    let mut has_type = false;
-    let mut content = None;
-    from.object(|key, from| match key {
-        "@type" if !has_type => {
-            has_type = true;
-            from.skip()
-        }
-        "value" if content.is_none() => {
-            content = Some(message(descriptor, from)?);
-            Ok(())
-        }
-        "@type" | "value" => Err(from.duplicate(key)),
-        _ => from.unknown_field(any.full_name().to_owned(), key),
-    })?;
-    match content {
-        Some(content) => Ok(content),
-        // The `value` may be missing, because other implementations omit it.
-        None if Form::of(descriptor) == Form::Empty => Ok(DynamicMessage::new(descriptor.clone())),
-        None => Err(from.unexpected("\"value\"")),
-    }
 }

@@ -48,11 +48,7 @@ pub fn decode_any(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeErro
 }
 
 fn in_object(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeError> {
-    let Some((type_url, offset)) = find_any_type(from)? else {
-        // Only an empty object may lack a type, because ignoring the content of others would lose data silently.
-        from.object(|_, from| Err(from.error(DecodeReason::NoType)))?;
-        return Ok((String::new(), Vec::new()));
-    };
+    let Some((type_url, offset)) = find_any_type(from)? else { return Ok((String::new(), Vec::new())) };
     let Some(content) = from.options().types.and_then(|types| types.get(&type_url)) else {
         return Err(DecodeError::new(DecodeReason::UnknownType(quoted(&type_url)), offset));
     };
@@ -62,6 +58,23 @@ fn in_object(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeError> {
         from.mark_any(false);
         return Ok((type_url, value?));
     }
+    let empty = || type_url.ends_with(concat!("/", "google.protobuf.Empty")).then(Vec::new);
+    let value = any_value(from, content.decode, empty)?;
+    Ok((type_url, value))
+}
+
+/// Reads the content of an `Any` from its member `value`. Used if the type of the content has a special JSON
+/// representation. If the member is missing, the content is `empty`, because other implementations omit an `Empty`.
+///
+/// # Errors
+///
+/// If the object has members other than `@type` and `value`, or has neither `value` nor an `empty` content.
+#[doc(hidden)]
+pub fn any_value<T>(
+    from: &mut Reader<'_>,
+    mut decode: impl FnMut(&mut Reader<'_>) -> Result<T, DecodeError>,
+    empty: impl FnOnce() -> Option<T>,
+) -> Result<T, DecodeError> {
     let mut has_type = false;
     let mut value = None;
     from.object(|key, from| match key {
@@ -70,25 +83,21 @@ fn in_object(from: &mut Reader<'_>) -> Result<(String, Vec<u8>), DecodeError> {
             from.skip()
         }
         "value" if value.is_none() => {
-            value = Some((content.decode)(from)?);
+            value = Some(decode(from)?);
             Ok(())
         }
         "@type" | "value" => Err(from.duplicate(key)),
         _ => from.unknown_field(NAME, key),
     })?;
-    match value {
-        Some(value) => Ok((type_url, value)),
-        // The `value` may be missing, because other implementations omit it.
-        None if type_url.ends_with(concat!("/", "google.protobuf.Empty")) => Ok((type_url, Vec::new())),
-        None => Err(from.unexpected("\"value\"")),
-    }
+    value.or_else(empty).ok_or_else(|| from.unexpected("\"value\""))
 }
 
-/// Returns the `@type` member of the next object and its offset, without consuming the object.
+/// Returns the `@type` member of the next object and its offset, without consuming the object. Consumes an empty object
+/// and returns `None`.
 ///
 /// # Errors
 ///
-/// If the next value is not an object, or too many bytes precede `@type`.
+/// If the next value is not an object, has no `@type` but other members, or too many bytes precede `@type`.
 #[doc(hidden)]
 pub fn find_any_type(from: &mut Reader<'_>) -> Result<Option<(String, usize)>, DecodeError> {
     let start = from.position();
@@ -104,6 +113,10 @@ pub fn find_any_type(from: &mut Reader<'_>) -> Result<Option<(String, usize)>, D
         is_key = from.next_field()?;
     }
     from.rewind(start)?;
+    if found.is_none() {
+        // Only an empty object may lack a type, because ignoring the content of others would lose data silently.
+        from.object(|_, from| Err(from.error(DecodeReason::NoType)))?;
+    }
     Ok(found)
 }
 
