@@ -220,22 +220,15 @@ impl<'a> Writer<'a> {
 
     #[cold]
     fn escape(&mut self, byte: u8) {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let digit = |digit: u8| DIGITS.get(usize::from(digit & 15)).copied().unwrap_or_default();
-        let letter = match byte {
-            b'"' | b'\\' => byte,
-            8 => b'b',
-            12 => b'f',
-            b'\n' => b'n',
-            b'\r' => b'r',
-            b'\t' => b't',
-            _ => {
-                self.out.extend_from_slice(b"\\u00");
-                self.out.extend_from_slice(&[digit(byte >> 4), digit(byte)]);
-                return;
-            }
-        };
-        self.out.extend_from_slice(&[b'\\', letter]);
+        match byte {
+            b'"' | b'\\' => self.out.extend_from_slice(&[b'\\', byte]),
+            8 => self.raw("\\b"),
+            12 => self.raw("\\f"),
+            b'\n' => self.raw("\\n"),
+            b'\r' => self.raw("\\r"),
+            b'\t' => self.raw("\\t"),
+            _ => self.raw(&format!("\\u{byte:04x}")),
+        }
     }
 
     /// Writes bytes as a string of padded base64.
