@@ -66,13 +66,11 @@ impl Writer<'_> {
                 if of.kind() != Kind::Any {
                     to.note_lost_presence();
                 }
-                of.encode_default(to);
-                Ok(())
+                self.default(of, field, to)
             }
             Shape::Member { of, .. } if to.form() == Form::Flat => {
                 if !is_set {
-                    of.encode_default(to);
-                    return Ok(());
+                    return self.default(of, field, to);
                 }
                 let value = message.get_field(&field.descriptor);
                 if is_default(&value) {
@@ -125,6 +123,18 @@ impl Writer<'_> {
             }
         }
         to.member_head(0);
+        Ok(())
+    }
+
+    /// Encodes an absent value in the flat encoding, which has no special form for it. A message is encoded as nil, and
+    /// any other value as the default of its type.
+    fn default(&mut self, of: &Element, field: &Field, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        match of {
+            // Encode the index of the number 0, the default of every proto3 enum.
+            Element::Enum(indexes) => to.u32(indexes.index_of(0).unwrap_or(0)),
+            Element::Message(_) => to.nil(),
+            of => return self.value(of, &Value::default_value(&field.descriptor.kind()), to),
+        }
         Ok(())
     }
 
