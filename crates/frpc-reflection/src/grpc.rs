@@ -3,7 +3,7 @@
 use crate::catalog::Catalog;
 use crate::reflection::{ReflectionState, unknown};
 use bytes::Bytes;
-use frpc::{Code, Request, Response, ResponseStream, Status, Streaming};
+use frpc::{Request, Response, ResponseStream, Status, Streaming};
 use futures_util::StreamExt as _;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -100,7 +100,7 @@ macro_rules! version {
                             MessageResponse::ListServicesResponse(ListServiceResponse { service })
                         }
                         Answer::Error(status) => MessageResponse::ErrorResponse(ErrorResponse {
-                            error_code: number(status.code()),
+                            error_code: status.code() as i32,
                             error_message: status.message().to_owned(),
                         }),
                     };
@@ -118,11 +118,6 @@ macro_rules! version {
 
 version!(grpc_v1);
 version!(grpc_v1alpha);
-
-/// Returns the gRPC number of a status code.
-fn number(code: Code) -> i32 {
-    code as i32
-}
 
 #[cfg(test)]
 mod tests {
