@@ -150,32 +150,44 @@ impl Fields for () {
     }
 }
 
-impl MessageView<'_> for () {
-    const NAME: &'static str = <Self as Fields>::NAME;
+/// Implements [`MessageView`] for a message with nothing to borrow.
+macro_rules! own_view {
+    ($($type:ty),*) => {$(
+        impl<'a> MessageView<'a> for $type {
+            const NAME: &'static str = <Self as Fields>::NAME;
 
-    #[inline]
-    fn decode_fields(_: &mut Decoder<'_>) -> Result<Self, DecodeError> {
-        Ok(())
-    }
+            #[inline]
+            fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+                <Self as Fields>::decode_fields(from)
+            }
+        }
+
+        impl Viewed for $type {
+            type View<'a> = Self;
+        }
+    )*};
 }
 
-impl Viewed for () {
-    type View<'a> = ();
-}
+own_view!(());
 
 #[cfg(feature = "prost-types")]
-pub use views::{AnyView, FieldMaskView, ListValueView, SourceContextView, StructView, ValueKindView, ValueView};
+pub use structs::{AnyView, FieldMaskView, ListValueView, SourceContextView, StructView, ValueKindView, ValueView};
 
 #[cfg(feature = "prost-types")]
 mod structs {
-    //! Codecs of the well-known types that are structs of `prost-types`.
+    //! Codecs and views of the well-known types that are structs of `prost-types`. Timestamps and durations are their
+    //! own views, because they borrow nothing.
 
     use prost_types::value::Kind;
     use prost_types::{Any, Duration, FieldMask, ListValue, NullValue, SourceContext, Struct, Timestamp, Value};
 
-    use crate::{DecodeError, Decoder, EncodeError, Encoder, Enumeration, Fields, Index, Oneof};
+    use crate::{
+        DecodeError, Decoder, EncodeError, Encoder, Enumeration, Fields, Index, List, Map, MessageView, Oneof,
+        OneofView, Viewed,
+    };
 
-    /// Implements [`Fields`] for a message with its fields listed in wire order.
+    /// Implements [`Fields`] for a message with its fields listed in wire order, and defines its view if the fields
+    /// have types.
     macro_rules! message {
         ($type:ident: $($field:ident),*) => {
             impl Fields for $type {
@@ -193,14 +205,36 @@ mod structs {
                 }
             }
         };
+        ($type:ident as $view:ident: $($field:ident $field_type:ty),*) => {
+            message!($type: $($field),*);
+
+            #[doc = concat!("A view of a `google.protobuf.", stringify!($type), "`.")]
+            #[derive(Clone, Copy, Debug, Default)]
+            #[allow(missing_docs)] // The fields are documented in protobuf's schema.
+            pub struct $view<'a> {
+                $(pub $field: $field_type),*
+            }
+
+            impl<'a> MessageView<'a> for $view<'a> {
+                const NAME: &'static str = <$type as Fields>::NAME;
+
+                fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+                    Ok(Self { $($field: from.view(stringify!($field))?),* })
+                }
+            }
+
+            impl Viewed for $type {
+                type View<'a> = $view<'a>;
+            }
+        };
     }
 
-    message!(Any: type_url, value);
+    message!(Any as AnyView: type_url &'a str, value &'a [u8]);
     message!(Duration: seconds, nanos);
-    message!(FieldMask: paths);
-    message!(ListValue: values);
-    message!(SourceContext: file_name);
-    message!(Struct: fields);
+    message!(FieldMask as FieldMaskView: paths List<'a, &'a str>);
+    message!(ListValue as ListValueView: values List<'a, ValueView<'a>>);
+    message!(SourceContext as SourceContextView: file_name &'a str);
+    message!(Struct as StructView: fields Map<'a, &'a str, ValueView<'a>>);
     message!(Timestamp: seconds, nanos);
 
     /// Returns the value of an enum variant, or `None` if another variant is set.
@@ -276,65 +310,8 @@ mod structs {
             (index == 0).then_some(0)
         }
     }
-}
 
-#[cfg(feature = "prost-types")]
-mod views {
-    //! Views of the structs of `prost-types`. Timestamps and durations are their own views, because they borrow
-    //! nothing.
-
-    use prost_types::{Any, Duration, FieldMask, ListValue, NullValue, SourceContext, Struct, Timestamp, Value};
-
-    use crate::{DecodeError, Decoder, Fields, Index, List, Map, MessageView, OneofView, Viewed};
-
-    /// Defines the view of a message, with its fields listed in wire order.
-    macro_rules! view {
-        ($view:ident of $type:ident: $($field:ident $field_type:ty),*) => {
-            #[doc = concat!("A view of a `google.protobuf.", stringify!($type), "`.")]
-            #[derive(Clone, Copy, Debug, Default)]
-            #[allow(missing_docs)] // The fields are documented in protobuf's schema.
-            pub struct $view<'a> {
-                $(pub $field: $field_type),*
-            }
-
-            impl<'a> MessageView<'a> for $view<'a> {
-                const NAME: &'static str = $type::NAME;
-
-                fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
-                    Ok(Self { $($field: from.view(stringify!($field))?),* })
-                }
-            }
-
-            impl Viewed for $type {
-                type View<'a> = $view<'a>;
-            }
-        };
-    }
-
-    view!(AnyView of Any: type_url &'a str, value &'a [u8]);
-    view!(FieldMaskView of FieldMask: paths List<'a, &'a str>);
-    view!(ListValueView of ListValue: values List<'a, ValueView<'a>>);
-    view!(SourceContextView of SourceContext: file_name &'a str);
-    view!(StructView of Struct: fields Map<'a, &'a str, ValueView<'a>>);
-
-    /// Implements [`MessageView`] for a message with nothing to borrow.
-    macro_rules! own_view {
-        ($($type:ident)*) => {$(
-            impl<'a> MessageView<'a> for $type {
-                const NAME: &'static str = <Self as Fields>::NAME;
-
-                fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
-                    <Self as Fields>::decode_fields(from)
-                }
-            }
-
-            impl Viewed for $type {
-                type View<'a> = Self;
-            }
-        )*};
-    }
-
-    own_view!(Duration Timestamp);
+    own_view!(Duration, Timestamp);
 
     /// A borrowed view of a `google.protobuf.Value`.
     #[derive(Clone, Copy, Debug, Default)]
@@ -356,7 +333,7 @@ mod views {
     }
 
     impl<'a> MessageView<'a> for ValueView<'a> {
-        const NAME: &'static str = Value::NAME;
+        const NAME: &'static str = <Value as Fields>::NAME;
 
         fn decode_fields(from: &mut Decoder<'a>) -> Result<Self, DecodeError> {
             let mut kind = from.oneof_view("kind")?;
