@@ -56,15 +56,12 @@ pub fn decode_protobuf<M>(from: &mut Decoder<'_>) -> Result<Root<M>, DecodeError
 where
     M: crate::Message + prost::Message + Protobuf,
 {
-    decode(from).map_err(|error| error.in_message(M::NAME))
-}
-
-fn decode<M: prost::Message + Protobuf + Default>(from: &mut Decoder<'_>) -> Result<Root<M>, DecodeError> {
     let offset = from.position();
-    match from.enclosed()? {
+    let decoded = from.enclosed().and_then(|body| match body {
         Root::Message(message) => decode_raw(message, from, offset).map(Root::Message),
         Root::Error(text) => Ok(Root::Error(text)),
-    }
+    });
+    decoded.map_err(|error| error.in_message(M::NAME))
 }
 
 /// Decodes a message that is embedded in a body at `offset`. Its memory counts towards the limit of the body's decoder.

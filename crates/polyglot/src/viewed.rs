@@ -70,13 +70,7 @@ impl<M: Fields> Undecoded<M> {
     where
         M: Viewed,
     {
-        if self.body.is_empty() {
-            return Ok(<M::View<'_>>::default());
-        }
-        match view_root(&mut self.decoder())? {
-            Root::Message(view) => Ok(view),
-            Root::Error(_) => Err(self.is_error()),
-        }
+        self.read(view_root)
     }
 
     /// Decodes the message. Long `Bytes` and `Utf8Bytes` values share the memory of the body.
@@ -85,13 +79,7 @@ impl<M: Fields> Undecoded<M> {
     ///
     /// If the body is not a valid message.
     pub fn decode(&self) -> Result<M, DecodeError> {
-        if self.body.is_empty() {
-            return Ok(M::default());
-        }
-        match M::decode_root(&mut self.decoder())? {
-            Root::Message(message) => Ok(message),
-            Root::Error(_) => Err(self.is_error()),
-        }
+        self.read(M::decode_root)
     }
 
     /// Returns the encoded body, including any bytes after the message.
@@ -100,13 +88,19 @@ impl<M: Fields> Undecoded<M> {
         &self.body
     }
 
-    fn decoder(&self) -> Decoder<'_> {
-        Decoder::shared(&self.body).with_nesting(self.nesting).with_container_memory(self.container_memory)
-    }
-
-    #[cold]
-    fn is_error(&self) -> DecodeError {
-        DecodeError::new(DecodeReason::NestedError, 0).in_message(<M as Fields>::NAME)
+    #[inline]
+    fn read<'a, T: Default>(
+        &'a self,
+        decode: impl FnOnce(&mut Decoder<'a>) -> Result<Root<T>, DecodeError>,
+    ) -> Result<T, DecodeError> {
+        if self.body.is_empty() {
+            return Ok(T::default());
+        }
+        let decoder = Decoder::shared(&self.body).with_nesting(self.nesting);
+        match decode(&mut decoder.with_container_memory(self.container_memory))? {
+            Root::Message(message) => Ok(message),
+            Root::Error(_) => Err(DecodeError::new(DecodeReason::NestedError, 0).in_message(<M as Fields>::NAME)),
+        }
     }
 }
 

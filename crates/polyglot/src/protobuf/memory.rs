@@ -129,40 +129,35 @@ impl Field {
 /// # Errors
 /// If the message is malformed. Decoding fails then too.
 pub fn memory_of<M: Protobuf>(message: &[u8]) -> Result<usize, DecodeError> {
-    let mut walk = MemoryWalk::of(Fields::Message(M::field));
+    let mut walk = MemoryWalk::of(Values::Messages(M::field));
     walk.merge(message)?;
     Ok(walk.memory)
 }
 
 /// A prost message that discards all merged fields and only sums up the memory that they would use.
 struct MemoryWalk {
-    fields: Fields,
+    /// The message, as a value of a field: a message or a map entry.
+    of: Values,
     /// Bit set of the fields that have occurred so far. Fields with numbers that differ by a multiple of 64 share a
     /// bit, so the additional memory of the first element is counted for only one of them.
     seen: u64,
     memory: usize,
 }
 
-/// Descriptions of the fields of a message or of a map entry.
-#[derive(Clone, Copy)]
-enum Fields {
-    Message(fn(u32) -> Field),
-    /// Fields of a map entry. If the value is a message, contains the function that describes its fields.
-    Entry(Option<fn(u32) -> Field>),
-}
-
 impl MemoryWalk {
-    fn of(fields: Fields) -> Self {
-        Self { fields, seen: 0, memory: 0 }
+    fn of(of: Values) -> Self {
+        Self { of, seen: 0, memory: 0 }
     }
 
     fn field(&self, number: u32) -> Field {
         /// Field number of the value in an encoded map entry. The key has number 1.
         const VALUE: u32 = 2;
-        match self.fields {
-            Fields::Message(field) => field(number),
-            Fields::Entry(Some(value)) if number == VALUE => Field { values: Values::Messages(value), ..Field::PLAIN },
-            Fields::Entry(_) => Field::PLAIN,
+        match self.of {
+            Values::Messages(field) => field(number),
+            Values::Entries(Some(value)) if number == VALUE => {
+                Field { values: Values::Messages(value), ..Field::PLAIN }
+            }
+            _ => Field::PLAIN,
         }
     }
 
@@ -203,14 +198,14 @@ impl Message for MemoryWalk {
             _ => 1,
         };
         self.count(number, field, elements);
-        let (wire_type, fields) = match field.values {
-            Values::Messages(within) => (wire_type, Fields::Message(within)),
+        let wire_type = match field.values {
+            Values::Messages(_) => wire_type,
             // Prost accepts map entries of any wire type.
-            Values::Entries(value) => (WireType::LengthDelimited, Fields::Entry(value)),
+            Values::Entries(_) => WireType::LengthDelimited,
             // Use a new context, so that skipping does not reach the recursion limit before decoding does.
             _ => return encoding::skip_field(wire_type, number, buf, DecodeContext::default()),
         };
-        let mut inner = Self { memory: self.memory, ..Self::of(fields) };
+        let mut inner = Self { memory: self.memory, ..Self::of(field.values) };
         let end = encoding::message::merge(wire_type, &mut inner, buf, context);
         self.memory = inner.memory;
         end
@@ -224,7 +219,7 @@ impl Message for MemoryWalk {
     }
 
     fn clear(&mut self) {
-        *self = Self::of(self.fields);
+        *self = Self::of(self.of);
     }
 }
 
