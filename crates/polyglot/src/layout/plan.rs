@@ -329,9 +329,6 @@ struct Builder {
     pairs: Vec<Pair>,
     index: HashMap<(u32, u32), u32>,
     same_enums: HashMap<(u16, u16), bool>,
-    /// Cached results of whether the keys and values of two entry types are convertible. In a hostile description,
-    /// entry types with thousands of fields may occur in many type pairs.
-    convertible_entries: HashMap<(u32, u32), bool>,
     /// Number of fields that further type pairs may have before the plan exceeds its limit.
     parts: usize,
     program: Program,
@@ -346,7 +343,6 @@ impl Builder {
             pairs: Vec::new(),
             index: HashMap::new(),
             same_enums: HashMap::new(),
-            convertible_entries: HashMap::new(),
             parts: PARTS_MAX,
             program,
         }
@@ -469,16 +465,10 @@ impl Builder {
     }
 
     /// Returns whether the keys and values of map entries, or of messages in a list of entries, are convertible.
-    fn are_convertible_entries(&mut self, of: u32, into: u32) -> bool {
-        let (from, to) = (&self.from, &self.to);
-        let is_convertible = |item: &Item| {
-            let parts = from.items(of).iter().flat_map(|from| &from.fields);
-            let found = item.fields.iter().flat_map(|to| parts.clone().map(move |from| (from, to)));
-            let mut found = found.filter(|(from, to)| from.number == to.number && from.number <= 2);
-            found.all(|(from, to)| is_single(from) && is_single(to) && conversion(from.of, to.of).is_some())
-        };
-        let are_convertible = || to.items(into).iter().all(is_convertible);
-        *self.convertible_entries.entry((of, into)).or_insert_with(are_convertible)
+    fn are_convertible_entries(&self, of: u32, into: u32) -> bool {
+        let parts = self.from.entry_parts(of).into_iter().zip(self.to.entry_parts(into));
+        let mut common = parts.filter_map(|(from, to)| Some((from?, to?)));
+        common.all(|(from, to)| is_single(&from) && is_single(&to) && conversion(from.of, to.of).is_some())
     }
 
     /// Returns whether values of two enums can be copied. Both enums must declare the same numbers in the same order,

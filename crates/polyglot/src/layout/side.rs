@@ -9,6 +9,9 @@ use std::collections::HashMap;
 pub(super) struct Side {
     /// Items of each type in the description, followed by the items of the entries of each map. Enums have no items.
     pub(super) nodes: Vec<Vec<Item>>,
+    /// Fields 1 and 2 of each node, which are the key and the value if it is the type of a map's entries. A search of the
+    /// node for each map would take quadratic time with a hostile description.
+    parts: Vec<[Option<Field>; 2]>,
     /// Numbers that each enum of the description declares, by type index.
     pub(super) enums: Vec<Vec<i32>>,
     /// Index of the number 0 in each enum that declares it, by type index. A search of the enum for each of its fields
@@ -85,17 +88,26 @@ impl Side {
             nodes.push(items);
         }
         nodes.append(&mut entries);
+        let part = |items: &Vec<Item>, number| {
+            items.iter().flat_map(|item| &item.fields).find(|field| field.number == number).copied()
+        };
+        let parts = nodes.iter().map(|items| [1, 2].map(|number| part(items, number))).collect();
         let numbers = |found: &TypeLayout| match found {
             TypeLayout::Message(_) => Vec::new(),
             TypeLayout::Enum(numbers) => numbers.clone(),
         };
         let enums: Vec<Vec<i32>> = description.types.iter().map(numbers).collect();
         let zeros = enums.iter().map(|numbers| numbers.iter().position(|number| *number == 0)).collect();
-        Self { nodes, enums, zeros, form }
+        Self { nodes, parts, enums, zeros, form }
     }
 
     pub(super) fn items(&self, node: u32) -> &[Item] {
         self.nodes.get(node as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the fields 1 and 2 of a message or a map's entry.
+    pub(super) fn entry_parts(&self, node: u32) -> [Option<Field>; 2] {
+        self.parts.get(node as usize).copied().unwrap_or_default()
     }
 
     pub(super) fn numbers(&self, of: u16) -> &[i32] {
