@@ -1,7 +1,7 @@
 //! [`Batcher`]: dynamic batching of concurrent calls into one call of a function, such as the inference of a model.
 //!
 //! Calls wait in a bounded queue. The first call on an empty queue spawns a task that runs batches until the queue is
-//! empty. The task derives the expected batch size from the calls in flight, so a single caller does not wait.
+//! empty. The task derives the expected batch size from the calls in flight, so a single caller waits only once.
 
 use parking_lot::Mutex;
 use std::collections::VecDeque;
