@@ -240,20 +240,27 @@ impl ServerTls {
     /// Same as [`new`](Self::new). On an error the current settings are kept.
     pub fn reload_mutual(&self, identity: Identity, clients: Authorities) -> Result<(), TlsError> {
         let clients = Clients::Trusted(clients);
-        *self.current.write() = ServerSettings { config: server_config(identity, &clients)?, clients };
+        replace(&self.current, ServerSettings { config: server_config(identity, &clients)?, clients });
         Ok(())
     }
 
     /// Replaces the settings with a rustls configuration. [`reload`](Self::reload) then fails, because the clients that
     /// the configuration accepts are unknown.
     pub fn reload_config(&self, config: Arc<ServerConfig>) {
-        *self.current.write() = ServerSettings { config, clients: Clients::Configured };
+        replace(&self.current, ServerSettings { config, clients: Clients::Configured });
     }
 
     /// Returns the rustls configuration for new connections.
     fn current(&self) -> Arc<ServerConfig> {
         self.current.read().config.clone()
     }
+}
+
+/// Replaces TLS settings. Drops the earlier ones without the lock, because a rustls configuration may contain values of
+/// the program.
+fn replace<T>(current: &RwLock<T>, settings: T) {
+    let earlier = std::mem::replace(&mut *current.write(), settings);
+    drop(earlier);
 }
 
 fn server_config(identity: Identity, clients: &Clients) -> Result<Arc<ServerConfig>, TlsError> {
@@ -344,7 +351,7 @@ impl ClientTls {
     /// Replaces the settings with a rustls configuration. [`reload`](Self::reload) and
     /// [`with_identity`](Self::with_identity) then fail.
     pub fn reload_config(&self, config: Arc<ClientConfig>) {
-        *self.current.write() = ClientSettings { config: certificate_request::noting(config), servers: None };
+        replace(&self.current, ClientSettings { config: certificate_request::noting(config), servers: None });
     }
 
     /// Performs the TLS handshake with a server. The server's certificate must be valid for `server_name`. Returns a
@@ -529,3 +536,45 @@ impl fmt::Display for TlsError {
 }
 
 impl std::error::Error for TlsError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustls::server::{ClientHello, ResolvesServerCert};
+    use rustls::sign::CertifiedKey;
+    use std::sync::{OnceLock, mpsc};
+
+    /// A resolver that reports whether the settings are unlocked when it is dropped.
+    #[derive(Debug)]
+    struct Resolver(OnceLock<ServerTls>, mpsc::Sender<bool>);
+
+    impl ResolvesServerCert for Resolver {
+        fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+            None
+        }
+    }
+
+    impl Drop for Resolver {
+        fn drop(&mut self) {
+            let is_unlocked = self.0.get().is_some_and(|tls| tls.current.try_read().is_some());
+            self.1.send(is_unlocked).expect("receiver should not be dropped");
+        }
+    }
+
+    /// Regression test: `reload_config` dropped the earlier configuration under the lock of the settings.
+    #[test]
+    fn replaced_configuration_is_dropped_unlocked() {
+        let (dropped, receiver) = mpsc::channel();
+        let config = |resolver| {
+            let builder = ServerConfig::builder_with_provider(provider()).with_safe_default_protocol_versions();
+            let builder = builder.expect("provider should support a version of TLS").with_no_client_auth();
+            Arc::new(builder.with_cert_resolver(resolver))
+        };
+        let [first, second] = [(); 2].map(|()| Arc::new(Resolver(OnceLock::new(), dropped.clone())));
+        let tls = ServerTls::from_config(config(first.clone()));
+        first.0.set(tls.clone()).expect("settings should be set once");
+        drop(first);
+        tls.reload_config(config(second));
+        assert_eq!(receiver.try_recv(), Ok(true));
+    }
+}
