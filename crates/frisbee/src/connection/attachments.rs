@@ -16,7 +16,7 @@ use std::time::Instant;
 /// values allocates nothing. Use a private type to avoid conflicts with other code of the program. After the connection
 /// has ended, the functions registered by [`Connection::on_close`] run, and then the values are dropped. If a [protocol
 /// adapter](crate::ServerBuilder::adapter) serves the connection, the functions run when the adapter takes it over, and
-/// the values are dropped when the adapter returns.
+/// the values are dropped when the adapter returns. Values that are attached later are not kept.
 ///
 /// ```
 /// use frisbee::Connection;
@@ -35,6 +35,9 @@ pub struct Attachments {
     changes: AtomicU32,
     /// Whether the functions registered by [`on_close`](Self::on_close) have been called.
     has_ended: AtomicBool,
+    /// Whether the values have been dropped. No more are attached, because nothing would drop them: a value may contain
+    /// a handle of the connection.
+    is_released: AtomicBool,
 }
 
 type Value = Arc<dyn Any + Send + Sync>;
@@ -50,7 +53,8 @@ struct Context {
 
 impl Attachments {
     pub(crate) const fn new() -> Self {
-        Self { context: OnceLock::new(), changes: AtomicU32::new(0), has_ended: AtomicBool::new(false) }
+        let (has_ended, is_released) = (AtomicBool::new(false), AtomicBool::new(false));
+        Self { context: OnceLock::new(), changes: AtomicU32::new(0), has_ended, is_released }
     }
 
     /// Returns a number that changes whenever a value is attached or removed. Callers that cache a value compare the
@@ -68,7 +72,8 @@ impl Attachments {
     }
 
     /// Returns the attached value of the type `T`, and attaches the default value first if there is none. `T::default`
-    /// is called under the lock and must not access the attachments.
+    /// is called under the lock and must not access the attachments. After the end of the connection, returns a new
+    /// value without attaching it.
     pub fn get_or_insert<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
         let mut context = self.context().lock();
         let found = context.values.iter().find(|(id, _)| *id == TypeId::of::<T>());
@@ -76,14 +81,29 @@ impl Attachments {
             return value;
         }
         let value = Arc::new(T::default());
-        context.values.push((TypeId::of::<T>(), value.clone()));
-        self.changes.fetch_add(1, Ordering::Release);
+        if !self.is_released() {
+            context.values.push((TypeId::of::<T>(), value.clone()));
+            self.changes.fetch_add(1, Ordering::Release);
+        }
         value
     }
 
-    /// Attaches a value and returns the previous value of its type.
+    /// Returns whether the values have been dropped. The caller must hold the lock.
+    fn is_released(&self) -> bool {
+        // Pairs with the fence in `drop_values`: either that function finds the context, or this one finds the flag.
+        fence(Ordering::SeqCst);
+        self.is_released.load(Ordering::Relaxed)
+    }
+
+    /// Attaches a value and returns the previous value of its type. Drops the value instead after the end of the
+    /// connection.
     pub fn insert<T: Send + Sync + 'static>(&self, value: T) -> Option<Arc<T>> {
         let mut context = self.context().lock();
+        if self.is_released() {
+            drop(context);
+            drop(value);
+            return None;
+        }
         let earlier = context.remove(TypeId::of::<T>());
         context.values.push((TypeId::of::<T>(), Arc::new(value)));
         self.changes.fetch_add(1, Ordering::Release);
@@ -144,6 +164,8 @@ impl Attachments {
 
     /// Drops the attached values. Values that contain handles of the connection would otherwise form a reference cycle.
     pub(crate) fn drop_values(&self) {
+        self.is_released.store(true, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
         let Some(context) = self.context.get() else { return };
         let values = std::mem::take(&mut context.lock().values);
         // Drop the values outside of the lock, because their destructors may use the attachments.
@@ -222,6 +244,24 @@ mod tests {
         let late_events = events.clone();
         attachments.on_close(move |_| late_events.send((9, false)).unwrap(), || CloseReason::Local);
         assert_eq!(ran.try_recv(), Ok((9, false)));
+    }
+
+    /// Regression test: a value that was attached after the end was never dropped if it contained a handle of the
+    /// connection.
+    #[test]
+    fn value_attached_after_end_is_dropped() {
+        for has_values in [false, true] {
+            let attachments = Attachments::new();
+            if has_values {
+                attachments.insert(1_u8);
+            }
+            attachments.handle_close(&CloseReason::Local);
+            let value = Arc::new(());
+            assert!(attachments.insert(value.clone()).is_none());
+            assert_eq!(Arc::strong_count(&value), 1);
+            assert_eq!(Arc::strong_count(&attachments.get_or_insert::<u32>()), 1);
+            assert!(attachments.get::<u32>().is_none());
+        }
     }
 
     /// Registers a function while the connection ends.
