@@ -159,6 +159,8 @@ enum Phase {
     Replaced,
     /// The previous generation has rejected this one and continues to serve. Distinct from the case that it has exited.
     Refused(Refusal),
+    /// The previous generation has violated the protocol instead of replying.
+    Violated(&'static str),
 }
 
 impl Generation {
@@ -291,8 +293,10 @@ impl Generation {
     /// # }
     /// ```
     pub async fn ready(&mut self) -> Result<(), RestartError> {
-        if let Phase::Refused(refusal) = self.phase {
-            return Err(RestartError::Refused(refusal));
+        match self.phase {
+            Phase::Refused(refusal) => return Err(RestartError::Refused(refusal)),
+            Phase::Violated(text) => return Err(RestartError::Protocol(text)),
+            _ => {}
         }
         if let Some(wire) = &mut self.predecessor {
             if self.phase == Phase::Successor {
@@ -304,24 +308,33 @@ impl Generation {
                 self.phase = Phase::Announced;
             }
             let answer = match timeout(ANSWER, wire.receive()).await {
-                Ok(answer) => answer?,
+                Ok(answer) => answer,
                 Err(_) => {
                     // From now on, the previous generation cannot send GO, so it continues to serve. Otherwise, it
                     // could stop after this process has failed. GO may have arrived in the meantime.
                     self.phase = Phase::TimedOut;
                     wire.shut_down();
-                    wire.receive().await?
+                    wire.receive().await
                 }
             };
             match answer {
-                Some((Message::Go, _)) => {}
-                Some((Message::Refused(refusal), _)) => {
+                Ok(Some((Message::Go, _))) => {}
+                Ok(Some((Message::Refused(refusal), _))) => {
                     self.phase = Phase::Refused(refusal);
                     return Err(RestartError::Refused(refusal));
                 }
-                Some(_) => return Err(RestartError::Protocol("GO was expected")),
-                None if self.phase == Phase::TimedOut => return Err(RestartError::Timeout),
-                None => tracing::warn!(target: "frisbee::restart", "previous generation ended without a reply"),
+                Ok(Some(_)) => {
+                    self.phase = Phase::Violated("GO was expected");
+                    return Err(RestartError::Protocol("GO was expected"));
+                }
+                Err(error) => {
+                    if let RestartError::Protocol(text) = error {
+                        self.phase = Phase::Violated(text);
+                    }
+                    return Err(error);
+                }
+                Ok(None) if self.phase == Phase::TimedOut => return Err(RestartError::Timeout),
+                Ok(None) => tracing::warn!(target: "frisbee::restart", "previous generation ended without a reply"),
             }
         }
         if matches!(self.phase, Phase::Ready | Phase::Replaced) {

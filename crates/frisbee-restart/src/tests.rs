@@ -138,6 +138,17 @@ async fn late_reply_leaves_previous_generation_serving() {
     assert!(matches!(next.ready().await, Err(RestartError::Timeout)));
 }
 
+/// Regression test: after a violation of the protocol, each further call of `ready` waited for another reply.
+#[tokio::test]
+async fn ready_after_violation_returns_same_error() {
+    let folder = Folder::new();
+    let (mut next, mut wire) = successor(&folder).await;
+    wire.send(&Message::Ready, &[]).await.expect("successor should keep the connection open");
+    assert!(matches!(next.ready().await, Err(RestartError::Protocol("GO was expected"))));
+    let again = poll_fn(|context| Poll::Ready(pin!(next.ready()).poll(context))).await;
+    assert!(matches!(again, Poll::Ready(Err(RestartError::Protocol("GO was expected")))));
+}
+
 /// Regression test: UDP sockets were not passed to the successor, which failed because the address was in use.
 #[tokio::test]
 async fn successor_receives_datagrams_on_same_socket() {
