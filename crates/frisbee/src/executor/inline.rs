@@ -68,33 +68,31 @@ impl<F, A> SlotContent<F, A> {
 
 impl<F: Future, A> SlotContent<F, A> {
     /// Polls the future and drops it when it completes.
-    fn poll_future(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<UnwindResult<F::Output>> {
+    fn poll_future(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<UnwindResult<F::Output>> {
         let mut polled = Poll::Pending;
-        if let Err(panic) = self.as_mut().poll_and_keep(context, &mut polled) {
-            return Poll::Ready(Err(panic));
+        match self.poll_caught(context, &mut polled, false) {
+            Ok(()) => polled.map(Ok),
+            Err(panic) => Poll::Ready(Err(panic)),
         }
-        // Catch a panic of the destructor too. Otherwise, the continuation would not be called, and a caller would wait
-        // for its reply.
-        if polled.is_ready()
-            && let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.project().future.set(None)))
-        {
-            return Poll::Ready(Err(panic));
-        }
-        polled.map(Ok)
     }
 
-    /// Polls the future without dropping it. Writes the output through a reference, because a large return value would
-    /// be copied several times.
+    /// Polls the future, and drops it when it completes unless `keeps` is true. Also catches a panic of its destructor.
+    /// Otherwise, the caller would wait for a reply, or all calls of the connection would end. Writes the output
+    /// through a reference, because a large return value would be copied several times.
     #[inline(always)]
-    fn poll_and_keep(
+    fn poll_caught(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
         polled: &mut Poll<F::Output>,
+        keeps: bool,
     ) -> UnwindResult<()> {
-        let future = self.project().future;
+        let mut slot = self.project().future;
         catch_unwind(AssertUnwindSafe(|| {
-            if let Some(future) = future.as_pin_mut() {
+            if let Some(future) = slot.as_mut().as_pin_mut() {
                 *polled = future.poll(context);
+            }
+            if !keeps && polled.is_ready() {
+                slot.set(None);
             }
         }))
     }
@@ -164,12 +162,8 @@ where
     #[inline]
     pub fn poll(&mut self, make: impl FnOnce() -> F) -> FirstPoll<F::Output, A> {
         self.slot().set(Some(make()));
-        let polled = self.poll_slot();
-        if let FirstPoll::Ready(_) = polled {
-            // Drop the completed future now. Otherwise, its captured values would live until the next call.
-            self.slot().set(None);
-        }
-        polled
+        // Drop a completed future now. Otherwise, its captured values would live until the next call.
+        self.poll_first(false)
     }
 
     /// Returns the slot for the future that [`poll_slot`](Self::poll_slot) polls. A completed future stays in the slot
@@ -183,9 +177,14 @@ where
     /// it completes.
     #[inline(always)]
     pub fn poll_slot(&mut self) -> FirstPoll<F::Output, A> {
+        self.poll_first(true)
+    }
+
+    #[inline(always)]
+    fn poll_first(&mut self, keeps: bool) -> FirstPoll<F::Output, A> {
         let slot = self.0.get_or_insert_with(|| SlotContent::boxed(None));
         let mut polled = Poll::Pending;
-        if let Err(panic) = slot.as_mut().poll_and_keep(&mut Context::from_waker(Waker::noop()), &mut polled) {
+        if let Err(panic) = slot.as_mut().poll_caught(&mut Context::from_waker(Waker::noop()), &mut polled, keeps) {
             self.discard();
             return FirstPoll::Panicked(panic);
         }
@@ -372,6 +371,16 @@ mod tests {
         let mut context = Context::from_waker(Waker::noop());
         let polled = std::pin::pin!(ParkedFuture::new(completes)).poll(&mut context);
         assert!(matches!(polled, Poll::Ready(Err(panic)) if panic_text(panic.as_ref()) == "bad to the end"));
+        // Regression test: the same panic at the first poll closed the connection.
+        let bad = Bad;
+        let mut slot: InlineSlot<_> = InlineSlot::default();
+        let polled = slot.poll(|| {
+            poll_fn(move |_| {
+                let _ = &bad;
+                Poll::Ready(())
+            })
+        });
+        assert!(matches!(polled, FirstPoll::Panicked(panic) if panic_text(panic.as_ref()) == "bad to the end"));
     }
 
     #[test]

@@ -174,7 +174,8 @@ impl Future for CarrierFuture {
         };
         if !is_pending {
             let _entered = resident.as_ref().map(WorkerTaskShared::enter);
-            *current = None;
+            // A panic of the destructor would end this task, and with it a job that was assigned during the poll.
+            let _ = catch_unwind(AssertUnwindSafe(|| *current = None));
             // Check for a job that was assigned during the poll. This is possible, because the polled job releases its
             // slot when it replies. A job that is assigned later wakes the task.
             if carrier.has_next.load(Ordering::Acquire) {

@@ -1,11 +1,13 @@
-use super::{Carrier, JobStart, Placement, SPARE_MAX, Tasks};
+use super::{Carrier, Job, JobStart, Placement, SPARE_MAX, Tasks};
 use crate::account::Budget;
 use crate::connection::ConnectionExt;
 use crate::connection::{Connection, EndpointInfo, Task};
 use crate::{Operation, PacketId};
 use std::future::pending;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
 use std::time::Instant;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc};
@@ -292,25 +294,45 @@ async fn job_outlasting_slot_delays_next_until_end() {
     assert_eq!((receiver.recv().await, receiver.recv().await), (Some(1), Some(2)));
 }
 
+/// A job whose destructor panics.
+struct PanickingJob(Job);
+
+impl Future for PanickingJob {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        self.0.as_mut().poll(context)
+    }
+}
+
+impl Drop for PanickingJob {
+    fn drop(&mut self) {
+        panic!("destructor panics on purpose");
+    }
+}
+
 #[tokio::test]
 async fn job_panic_after_answer_spares_next_job() {
-    let connection = connection();
-    let permits = Arc::new(Semaphore::new(0));
-    let (sender, mut receiver) = mpsc::unbounded_channel();
-    let permit = permits.clone();
-    let spawned = connection.spawn_call(None, 0, Placement::Runtime, |task| {
-        Box::pin(async move {
-            tokio::task::yield_now().await;
-            drop(task);
-            permit.acquire().await.expect("semaphore should not be closed").forget();
-            panic!("on purpose");
-        })
-    });
-    assert!(spawned);
-    settle().await;
-    connection.spawn(async move { sender.send(()).expect("receiver of the job should not be dropped") });
-    permits.add_permits(1);
-    assert_eq!(receiver.recv().await, Some(()));
+    for panics_in_drop in [false, true] {
+        let connection = connection();
+        let permits = Arc::new(Semaphore::new(0));
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        let permit = permits.clone();
+        let spawned = connection.spawn_call(None, 0, Placement::Runtime, |task| {
+            let job: Job = Box::pin(async move {
+                tokio::task::yield_now().await;
+                drop(task);
+                permit.acquire().await.expect("semaphore should not be closed").forget();
+                assert!(panics_in_drop, "on purpose");
+            });
+            if panics_in_drop { Box::pin(PanickingJob(job)) } else { job }
+        });
+        assert!(spawned);
+        settle().await;
+        connection.spawn(async move { sender.send(()).expect("receiver of the job should not be dropped") });
+        permits.add_permits(1);
+        assert_eq!(receiver.recv().await, Some(()));
+    }
 }
 
 /// Reserves a job slot. Returns the slot with its idle task, if there is one.
