@@ -201,7 +201,7 @@ impl<R: Router> Engine<R> {
     pub(crate) fn take_messages(&mut self, waker: &Waker, yielded: bool) -> TakeOutcome {
         let Self { core, handle, mailbox_reader, order, slots_due, .. } = self;
         let is_held = self.messages_are_held;
-        let (mut step, mut encoded) = (None, Ok(()));
+        let (mut step, mut encoded, mut ordered) = (None, Ok(()), None);
         let backlog = core.outbox().len();
         let taken = handle.0.mailbox.take(mailbox_reader, waker, yielded, backlog, |inner| {
             step = inner.hand_off.take();
@@ -213,9 +213,7 @@ impl<R: Router> Engine<R> {
             if !is_held && !inner.outbox.is_empty() {
                 core.outbox().append(&mut inner.outbox);
             }
-            if let Some(ordered) = inner.order.take() {
-                Order::put(*ordered, order);
-            }
+            ordered = inner.order.take();
             if std::mem::take(&mut inner.expired) {
                 core.expire(clock());
             }
@@ -223,6 +221,10 @@ impl<R: Router> Engine<R> {
         });
         if taken != TakeOutcome::Messages {
             return taken;
+        }
+        // Outside of the lock, because this may drop an order whose reason contains an error of the router.
+        if let Some(ordered) = ordered {
+            Order::put(*ordered, order);
         }
         if self.goodbye == GoingAway::Due {
             // Queue GOING_AWAY after the packets taken from the mailbox, so that they precede it.

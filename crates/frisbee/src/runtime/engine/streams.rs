@@ -142,6 +142,7 @@ mod tests {
     use crate::mailbox::hand_off::HandOffTarget;
     use crate::transport::endpoint::EndpointInfo;
     use crate::{Config, Connection, Outbox};
+    use std::io;
     use std::sync::Mutex;
     use std::task::{Context, Poll, Waker};
     use std::time::Instant;
@@ -245,6 +246,36 @@ mod tests {
         let mut own =
             driven.handle.open_stream(&Bytes::from_static(b"first")).await.expect("this end should open a stream");
         assert_eq!(poll(&mut own), Poll::Ready(None));
+    }
+
+    /// An error of the router that reports whether its connection is locked when it is dropped.
+    #[derive(Debug)]
+    struct RouterError(Connection, Arc<Mutex<Option<bool>>>);
+
+    impl std::fmt::Display for RouterError {
+        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            Ok(())
+        }
+    }
+
+    impl std::error::Error for RouterError {}
+
+    impl Drop for RouterError {
+        fn drop(&mut self) {
+            *self.1.lock().expect("lock should not be poisoned") = Some(self.0.0.mailbox.is_locked());
+        }
+    }
+
+    /// Regression test: an order of a handle that replaced the router's reason dropped it under the mailbox lock.
+    #[tokio::test]
+    async fn replaced_close_reason_is_dropped_unlocked() {
+        let mut driven = Driven::new(usize::MAX, 0);
+        let was_locked = Arc::new(Mutex::new(None));
+        let error = io::Error::other(RouterError(driven.handle.clone(), was_locked.clone()));
+        driven.engine.stops(Routed::Close(error.into()), 0, driven.now);
+        driven.handle.abort();
+        driven.engine.take_messages(Waker::noop(), true);
+        assert_eq!(*was_locked.lock().expect("lock should not be poisoned"), Some(false));
     }
 
     /// Trailers of a deferred stream must be deferred too. Otherwise they would end the stream before it has been
