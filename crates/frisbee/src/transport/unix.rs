@@ -4,6 +4,8 @@ use super::endpoint::{EndpointInfo, UnixCredentials};
 use nix::fcntl::{Flock, FlockArg};
 use std::fs::File;
 use std::io;
+#[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
@@ -50,6 +52,10 @@ impl UnixSocket {
 
     /// Sets whether and how memory is shared with clients.
     pub(crate) fn sharing(mut self, sharing: Option<Sharing>) -> Self {
+        #[cfg(target_os = "linux")]
+        if sharing.is_none() {
+            reject_descriptors(&self.listener);
+        }
         self.sharing = sharing;
         self
     }
@@ -60,6 +66,24 @@ impl UnixSocket {
         super::send::disable_signal(&listener);
         listener.set_nonblocking(true)?;
         Ok(Self { listener: UnixListener::from_std(listener)?, path, made: None, sharing: None })
+    }
+}
+
+/// Makes the system reject descriptors that clients send to the sockets of `listener`. Otherwise, the thread that reads
+/// such a socket would close them, and closing a lingering TCP socket blocks the thread as long as its sender wants.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code)] // No crate has a safe binding.
+fn reject_descriptors(listener: &UnixListener) {
+    /// Number of the option `SO_PASSRIGHTS`, except on SPARC. Linux has it since version 6.16.
+    const PASS_RIGHTS: libc::c_int = 83;
+    let off: libc::c_int = 0;
+    if cfg!(not(any(target_arch = "sparc", target_arch = "sparc64"))) {
+        // SAFETY: the listener owns its descriptor, and the pointer and the length are those of `off`. Ignore the error
+        // of an older kernel.
+        unsafe {
+            let (value, length) = ((&raw const off).cast(), size_of_val(&off) as libc::socklen_t);
+            libc::setsockopt(listener.as_raw_fd(), libc::SOL_SOCKET, PASS_RIGHTS, value, length);
+        }
     }
 }
 
@@ -154,6 +178,32 @@ mod tests {
             assert_eq!(bound.iter().filter(|bound| bound.is_ok()).count(), 1, "{bound:?}");
             std::os::unix::net::UnixStream::connect(&path).expect("one of the servers should accept the connection");
         }
+    }
+
+    /// Regression test: a client that sent a lingering TCP socket blocked the thread that read the Unix socket.
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn descriptors_from_clients_are_rejected() {
+        let folder = Folder::new("descriptors");
+        let path = folder.path();
+        let socket = UnixSocket::bind(&path).expect("listener should bind to the socket path").sharing(None);
+        let client = UnixStream::connect(&path).await.expect("listener should accept the connection");
+        // A control message with one descriptor: its length, SOL_SOCKET, SCM_RIGHTS, and the descriptor.
+        let rights = [libc::SOL_SOCKET, libc::SCM_RIGHTS, client.as_raw_fd()].map(i32::to_ne_bytes).concat();
+        let length = size_of::<usize>() + rights.len();
+        let control = [&length.to_ne_bytes()[..], &rights, &[0; 4]].concat();
+        let send = || {
+            let text = [io::IoSlice::new(b"x")];
+            let message = socket2::MsgHdr::new().with_buffers(&text).with_control(&control);
+            socket2::SockRef::from(&client).sendmsg(&message, 0)
+        };
+        let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").expect("kernel should state its release");
+        let mut numbers = release.split(['.', '-']).map(|number| number.parse::<u32>().ok());
+        let is_supported = (numbers.next(), numbers.next()) >= (Some(Some(6)), Some(Some(16)));
+        let error = is_supported.then_some(io::ErrorKind::PermissionDenied);
+        assert_eq!(send().err().map(|error| error.kind()), error);
+        let _accepted = socket.listener.accept().await;
+        assert_eq!(send().err().map(|error| error.kind()), error, "accepted socket should reject descriptors too");
     }
 
     #[cfg(target_os = "linux")]
