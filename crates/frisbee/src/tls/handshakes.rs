@@ -84,7 +84,9 @@ impl Handshakes {
         let mut with = ServerConfig::clone(&current);
         with.alpn_protocols.clone_from(&self.protocols);
         let with = Arc::new(with);
-        *offering = Some([current, with.clone()]);
+        let replaced = offering.replace([current, with.clone()]);
+        drop(offering);
+        drop(replaced); // Without the lock, because the settings contain objects of the application.
         with
     }
 
@@ -161,4 +163,56 @@ async fn linger(mut io: impl AsyncRead + AsyncWrite + Unpin) {
 /// few connections have one.
 pub(crate) fn peer_certificates<T>(stream: &TlsStream<T>) -> Option<Box<Arc<[CertificateDer<'static>]>>> {
     stream.get_ref().1.peer_certificates().map(|chain| Box::new(chain.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustls::server::{ClientHello, ResolvesServerCert};
+    use rustls::sign::CertifiedKey;
+    use std::sync::{OnceLock, mpsc};
+
+    /// A resolver that reports whether the settings are unlocked when it is dropped.
+    #[derive(Debug)]
+    struct Resolver(OnceLock<Arc<Handshakes>>, mpsc::Sender<bool>);
+
+    impl ResolvesServerCert for Resolver {
+        fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+            None
+        }
+    }
+
+    impl Drop for Resolver {
+        fn drop(&mut self) {
+            let handshakes = self.0.get().expect("resolver should know its handshakes");
+            let is_unlocked = handshakes.tls.current.try_read().is_some() && !handshakes.offering.is_locked();
+            self.1.send(is_unlocked).expect("receiver should not be dropped");
+        }
+    }
+
+    /// Regression test: an earlier configuration was dropped under the lock of the settings, or of the copy that offers
+    /// further protocols.
+    #[test]
+    fn replaced_configuration_is_dropped_unlocked() {
+        let (dropped, receiver) = mpsc::channel();
+        let config = |resolver| {
+            let builder = ServerConfig::builder_with_provider(crate::tls::provider());
+            let builder = builder.with_safe_default_protocol_versions().expect("provider should support TLS");
+            Arc::new(builder.with_no_client_auth().with_cert_resolver(resolver))
+        };
+        let [first, second, third] = [(); 3].map(|()| Arc::new(Resolver(OnceLock::new(), dropped.clone())));
+        let tls = ServerTls::from_config(config(first.clone()));
+        let handshakes = Arc::new(Handshakes::new(tls, vec![b"further".to_vec()]));
+        for resolver in [&first, &second, &third] {
+            resolver.0.get_or_init(|| handshakes.clone());
+        }
+        drop(first);
+        handshakes.tls.reload_config(config(second));
+        assert_eq!(receiver.try_recv(), Ok(true));
+        assert_eq!(handshakes.current().alpn_protocols, [b"further"]);
+        handshakes.tls.reload_config(config(third));
+        assert!(receiver.try_recv().is_err(), "the copy should contain the earlier resolver");
+        handshakes.current();
+        assert_eq!(receiver.try_recv(), Ok(true));
+    }
 }
