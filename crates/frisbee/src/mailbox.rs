@@ -88,7 +88,7 @@ pub(crate) enum TakeOutcome {
     Yield,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct MailboxState {
     /// Packets that handles have sent since the driver last took packets.
     pub(crate) outbox: Outbox,
@@ -122,8 +122,9 @@ pub(crate) struct MailboxState {
 }
 
 /// State of a hand-off of the connection's transport to another owner.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum HandOffState {
+    #[default]
     No,
     /// This end has requested a hand-off. Senders must wait for the reply, because afterwards the connection may belong
     /// to another owner.
@@ -142,26 +143,9 @@ impl Mailbox {
     }
 
     pub(crate) fn new(body_max: u32, backlog_max: usize, account: Arc<Account>) -> Self {
-        let mut outbox = Outbox::default();
-        outbox.set_limit(body_max);
+        let mut inner = MailboxState::default();
+        inner.outbox.set_limit(body_max);
         let backlog_max = u32::try_from(backlog_max.max(1)).unwrap_or(u32::MAX);
-        let inner = MailboxState {
-            outbox,
-            output: Output::default(),
-            backlog: 0,
-            task: None,
-            order: None,
-            hand_off: None,
-            hand_off_state: HandOffState::No,
-            streams: StreamTable::default(),
-            openers: PermitQueue::default(),
-            peer: PeerKind::Unknown,
-            going_away: false,
-            expired: false,
-            closed: None,
-            over: false,
-            waiters: WaitList::default(),
-        };
         let (notified, is_starved) = (AtomicBool::new(false), AtomicBool::new(false));
         Self { inner: Mutex::new(inner), notified, is_starved, backlog_max, account }
     }
@@ -357,7 +341,7 @@ impl Mailbox {
         let (mut producers, others_wait) = inner.waiters.call_producers();
         let turns = inner.grant_turns(self.backlog_max());
         // While streams wait for turns, the driver must report after each write, whatever the length of its backlog.
-        self.is_starved.store(inner.waiters.has_turns(), Ordering::Relaxed);
+        self.is_starved.store(inner.waiters.turns().is_some(), Ordering::Relaxed);
         // The woken tasks may never send. Have the driver poll again, to wake the remaining tasks and to revoke expired
         // grants.
         let task = if others_wait || !turns.is_empty() { self.to_wake(&inner) } else { None };
@@ -451,13 +435,25 @@ impl Mailbox {
 
     /// Returns the close reason, or registers the caller to be woken when the connection closes.
     pub(crate) fn poll_closed(&self, context: &mut Context<'_>, watch: &mut Waiter<'_>) -> Poll<CloseReason> {
-        let inner = self.inner.lock();
         // The close reason is set while output is still pending, so it alone does not mean that the connection has
         // ended.
-        if let Some(reason) = inner.closed.as_ref().filter(|_| inner.over) {
-            return Poll::Ready(CloseReason::clone(reason));
+        self.poll_until(context, watch, |inner| inner.closed.as_deref().filter(|_| inner.over).cloned())
+    }
+
+    /// Returns the value of `check`, or registers the caller to be woken when the state of the connection changes.
+    fn poll_until<T>(
+        &self,
+        context: &Context<'_>,
+        watch: &mut Waiter<'_>,
+        check: impl FnOnce(&MailboxState) -> Option<T>,
+    ) -> Poll<T> {
+        let mut inner = self.inner.lock();
+        if let Some(value) = check(&inner) {
+            return Poll::Ready(value);
         }
-        MailboxState::watch(inner, context, watch);
+        let earlier = inner.waiters.register_observer(context.waker(), &mut watch.place);
+        drop(inner);
+        drop(earlier);
         Poll::Pending
     }
 
@@ -467,14 +463,11 @@ impl Mailbox {
         context: &mut Context<'_>,
         watch: &mut Waiter<'_>,
     ) -> Poll<Result<PeerKind, SendError>> {
-        let inner = self.inner.lock();
-        // Check this before `check_open`, because the kind remains known after the connection has closed.
-        if inner.peer != PeerKind::Unknown {
-            return Poll::Ready(Ok(inner.peer.clone()));
-        }
-        inner.check_open()?;
-        MailboxState::watch(inner, context, watch);
-        Poll::Pending
+        self.poll_until(context, watch, |inner| match &inner.peer {
+            PeerKind::Unknown => inner.check_open().err().map(Err),
+            // The kind remains known after the connection has closed.
+            peer => Some(Ok(peer.clone())),
+        })
     }
 
     /// Records whether the peer supports the protocol extension, and wakes the tasks that are waiting for it.
@@ -488,12 +481,9 @@ impl Mailbox {
 
     /// Waits until the peer has cancelled its hand-off request or the connection has ended.
     pub(crate) fn poll_abandoned(&self, context: &mut Context<'_>, watch: &mut Waiter<'_>) -> Poll<()> {
-        let inner = self.inner.lock();
-        if inner.hand_off_state == HandOffState::Abandoned || inner.closed.is_some() {
-            return Poll::Ready(());
-        }
-        MailboxState::watch(inner, context, watch);
-        Poll::Pending
+        self.poll_until(context, watch, |inner| {
+            (inner.hand_off_state == HandOffState::Abandoned || inner.closed.is_some()).then_some(())
+        })
     }
 
     /// Records the state of a hand-off of the connection.
@@ -536,7 +526,9 @@ impl Mailbox {
         let mut due = None;
         self.grant_slots(|inner| {
             inner.openers.expire(now);
-            inner.waiters.expire_turns(now);
+            if let Some(turns) = inner.waiters.turns() {
+                turns.expire(now);
+            }
             due = inner.grants_due();
         });
         due
@@ -604,7 +596,7 @@ impl MailboxState {
     /// Returns whether senders must wait: the backlog has reached the configured limit `usual`, or a lower limit while
     /// memory is scarce, or a hand-off request of this end is pending.
     pub(crate) fn is_full(&self, usual: usize) -> bool {
-        let is_full = self.outbox.len().saturating_add(self.backlog as usize) >= self.output.limit(usual);
+        let is_full = self.queued() >= self.output.limit(usual);
         is_full || self.hand_off_state == HandOffState::Requested
     }
 
@@ -621,16 +613,13 @@ impl MailboxState {
     /// the driver, which revokes unused turns when they expire.
     #[must_use]
     fn grant_turns(&mut self, usual: usize) -> Vec<Waker> {
-        if !self.waiters.has_turns() {
-            return Vec::new();
-        }
         let free = self.free_turns(usual);
-        self.waiters.grant_turns(free)
+        self.waiters.turns().map_or_else(Vec::new, |turns| turns.grant(free, clock::now))
     }
 
     /// Returns the earliest expiry of an unused grant: a turn to send, or a permit to open a stream.
-    pub(crate) fn grants_due(&self) -> Option<Instant> {
-        earlier(self.openers.due(), self.waiters.turns_due())
+    pub(crate) fn grants_due(&mut self) -> Option<Instant> {
+        earlier(self.openers.due(), self.waiters.turns().and_then(|turns| turns.due()))
     }
 
     /// Records the backlog in bytes that the driver reports.
@@ -648,13 +637,6 @@ impl MailboxState {
     #[inline]
     pub(crate) fn charge(&mut self, account: &Account) {
         self.output.charge(&self.outbox, account);
-    }
-
-    /// Registers a task to be woken when the state of the connection changes. Releases the lock.
-    pub(crate) fn watch(mut inner: MutexGuard<'_, Self>, context: &Context<'_>, watch: &mut Waiter<'_>) {
-        let earlier = inner.waiters.register_observer(context.waker(), &mut watch.place);
-        drop(inner);
-        drop(earlier);
     }
 
     /// Removes a stream from the table, unless its id already belongs to another stream. Returns the wakers of the

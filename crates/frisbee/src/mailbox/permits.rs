@@ -146,18 +146,45 @@ impl PermitQueue {
     /// after releasing the lock.
     #[must_use]
     pub fn grant(&mut self, free: usize, now: impl FnOnce() -> Instant) -> Vec<Waker> {
-        self.0.as_mut().map_or_else(Vec::new, |queue| queue.grant(free, now))
+        let mut woken = Vec::new();
+        let Some(queue) = self.0.as_mut().filter(|queue| free > queue.granted) else { return woken };
+        let mut queued = queue.tasks.values_mut().filter(|task| matches!(task, Waiting::Queued(_))).peekable();
+        // Skip the clock read if no task is queued: all have a grant or were passed over.
+        if queued.peek().is_none() {
+            return woken;
+        }
+        let now = now();
+        for task in queued.take(free - queue.granted) {
+            queue.granted += 1;
+            if let Waiting::Queued(waker) = std::mem::replace(task, Waiting::Granted(now)) {
+                woken.push(waker);
+            }
+        }
+        woken
     }
 
     /// Returns the earliest time at which a granted but unused permit expires.
     pub fn due(&self) -> Option<Instant> {
-        self.0.as_ref()?.due()
+        let queue = self.0.as_ref().filter(|queue| queue.granted > 0)?;
+        // Look only at the first grant, because grants usually expire in the order of arrival. If a task was skipped
+        // before, its grant may expire earlier, which is noticed when the first one expires.
+        queue
+            .tasks
+            .values()
+            .find_map(|task| if let Waiting::Granted(at) = task { at.checked_add(GRANT_TIME) } else { None })
     }
 
     /// Revokes the granted permits that have expired at `now`. The caller must call [`grant`](Self::grant) afterwards.
     pub fn expire(&mut self, now: Instant) {
-        if let Some(queue) = &mut self.0 {
-            queue.expire(now);
+        let Some(queue) = &mut self.0 else { return };
+        for task in queue.tasks.values_mut() {
+            if let Waiting::Granted(at) = task
+                && now.saturating_duration_since(*at) >= GRANT_TIME
+            {
+                // Keep the entry, so that the task resumes its old place in the queue when it is polled again.
+                *task = Waiting::PassedOver;
+                queue.granted -= 1;
+            }
         }
     }
 
@@ -209,54 +236,6 @@ impl Queue {
                 Some(Waiting::Queued(earlier)) => Some(earlier),
                 _ => None,
             },
-        }
-    }
-
-    fn grant(&mut self, free: usize, now: impl FnOnce() -> Instant) -> Vec<Waker> {
-        let mut woken = Vec::new();
-        if free <= self.granted || self.tasks.is_empty() {
-            return woken;
-        }
-        let mut left = free - self.granted;
-        let mut queued = self.tasks.values_mut().filter(|task| matches!(task, Waiting::Queued(_))).peekable();
-        // Skip the clock read if no task is queued: all have a grant or were passed over.
-        if queued.peek().is_none() {
-            return woken;
-        }
-        let now = now();
-        for task in queued {
-            if left == 0 {
-                break;
-            }
-            left -= 1;
-            self.granted += 1;
-            if let Waiting::Queued(waker) = std::mem::replace(task, Waiting::Granted(now)) {
-                woken.push(waker);
-            }
-        }
-        woken
-    }
-
-    fn due(&self) -> Option<Instant> {
-        if self.granted == 0 {
-            return None;
-        }
-        // Look only at the first grant, because grants usually expire in the order of arrival. If a task was skipped
-        // before, its grant may expire earlier, which is noticed when the first one expires.
-        self.tasks
-            .values()
-            .find_map(|task| if let Waiting::Granted(at) = task { at.checked_add(GRANT_TIME) } else { None })
-    }
-
-    fn expire(&mut self, now: Instant) {
-        for task in self.tasks.values_mut() {
-            if let Waiting::Granted(at) = task
-                && now.saturating_duration_since(*at) >= GRANT_TIME
-            {
-                // Keep the entry, so that the task resumes its old place in the queue when it is polled again.
-                *task = Waiting::PassedOver;
-                self.granted -= 1;
-            }
         }
     }
 

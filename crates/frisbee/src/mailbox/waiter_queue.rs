@@ -16,11 +16,9 @@
 
 use super::Mailbox;
 use super::permits::{PermitPlace, PermitQueue};
-use crate::clock;
 use crate::{Outbox, SendError};
 use std::collections::BTreeMap;
 use std::task::{Context, Poll, Waker};
-use std::time::Instant;
 
 /// Wakers of the tasks that wait on a connection. The caller must release the lock of the mailbox before it wakes or
 /// drops a returned waker, because both may run arbitrary code.
@@ -98,9 +96,9 @@ impl WaitList {
         producers.into_values().chain(watchers.into_values()).chain(turns.take_all())
     }
 
-    /// Returns whether any tasks are waiting for a turn to send.
-    pub(super) fn has_turns(&self) -> bool {
-        self.waiters.as_ref().is_some_and(|waiters| !waiters.turns.is_empty())
+    /// Returns the tasks that are waiting for a turn to send, or `None` if there are none.
+    pub(super) fn turns(&mut self) -> Option<&mut PermitQueue> {
+        Some(&mut self.waiters.as_mut()?.turns).filter(|turns| !turns.is_empty())
     }
 
     /// Returns whether a task may use one of the `free` turns to send; see [`PermitQueue::take`].
@@ -143,20 +141,6 @@ impl WaitList {
         let left = self.waiters.as_mut().and_then(|waiters| waiters.turns.leave(place));
         self.free();
         left
-    }
-
-    pub(super) fn grant_turns(&mut self, free: usize) -> Vec<Waker> {
-        self.waiters.as_mut().map_or_else(Vec::new, |waiters| waiters.turns.grant(free, clock::now))
-    }
-
-    pub(super) fn turns_due(&self) -> Option<Instant> {
-        self.waiters.as_ref()?.turns.due()
-    }
-
-    pub(super) fn expire_turns(&mut self, now: Instant) {
-        if let Some(waiters) = &mut self.waiters {
-            waiters.turns.expire(now);
-        }
     }
 
     /// Registers a task that is waiting for space in the outbox. Returns its previous waker.
