@@ -67,7 +67,7 @@ pub struct Client(());
 /// let config = Config::default().idle_timeout(Duration::from_secs(30));
 /// let builder = Client::builder().config(config).connect_timeout(Duration::from_secs(3)).memory_max(64 << 20);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct ClientBuilder {
     pub(crate) settings: ClientSettings,
@@ -97,17 +97,7 @@ impl Client {
 
     /// Creates a builder with the default settings.
     pub fn builder() -> ClientBuilder {
-        ClientBuilder {
-            settings: ClientSettings::default(),
-            log_settings: None,
-            threads: None,
-            #[cfg(all(feature = "shm", target_os = "linux"))]
-            shared_memory: None,
-            #[cfg(feature = "tls")]
-            tls: None,
-            #[cfg(feature = "tls")]
-            server_name: None,
-        }
+        ClientBuilder::default()
     }
 }
 

@@ -126,7 +126,7 @@ impl Listener for TcpSocketListener {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct ServerBuilder {
     pub(crate) settings: ServerSettings,
@@ -155,19 +155,7 @@ struct ProtocolSettings {
 impl Server<()> {
     /// Creates a builder with the default settings.
     pub fn builder() -> ServerBuilder {
-        ServerBuilder {
-            settings: ServerSettings::default(),
-            log_settings: None,
-            threads: None,
-            proxied: None,
-            added: Arc::default(),
-            #[cfg(all(feature = "shm", target_os = "linux"))]
-            shared_memory: None,
-            #[cfg(feature = "tls")]
-            tls: None,
-            #[cfg(feature = "tls")]
-            takes_plain: false,
-        }
+        ServerBuilder::default()
     }
 }
 
