@@ -176,7 +176,9 @@ impl PendingConnection {
                 let writes_first = wait == WaitEvent::Room && self.made.is_none();
                 return if writes_first { Poll::Ready(Ok(Decision::Plain)) } else { Poll::Pending };
             }
-            match self.socket.try_io(Interest::READABLE, || receive_message(&self.socket, self.made.is_some())) {
+            // Only peek at an offer, because the bytes may belong to another protocol.
+            let receive = if self.made.is_some() { offer::take } else { offer::peek };
+            match self.socket.try_io(Interest::READABLE, || receive(&self.socket)) {
                 // Try again, which registers the task with the socket.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Poll::Ready(Err(error)),
@@ -240,12 +242,6 @@ impl PendingConnection {
         self.made = Some((HandshakeResult { head, bells, ring_max }, permit));
         Ok(())
     }
-}
-
-/// Receives a handshake message of the client. Only peeks at the message unless it is an answer (`is_answer`), because
-/// the bytes may belong to another protocol.
-fn receive_message(socket: &UnixStream, is_answer: bool) -> io::Result<Option<Message>> {
-    if is_answer { offer::take(socket) } else { offer::peek(socket) }
 }
 
 #[cfg(test)]

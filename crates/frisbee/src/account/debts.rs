@@ -53,14 +53,6 @@ impl Debts {
     }
 }
 
-impl CallerKey {
-    /// Returns whether debts are kept for this caller. Returns `false` for keys that unrelated peers share, such as
-    /// [`Datagrams`](Self::Datagrams).
-    fn keeps_debts(self) -> bool {
-        !matches!(self, Self::Datagrams | Self::Unknown)
-    }
-}
-
 impl Account {
     /// Returns the debt that a new connection of this account inherits.
     pub(crate) fn debt(&self, now: Instant) -> Duration {
@@ -70,7 +62,8 @@ impl Account {
     /// Records the debt of a closed connection for its caller.
     pub(crate) fn leave_debt(&self, debt: Duration, now: Instant) {
         let Some(caller) = self.caller.as_ref().filter(|_| !debt.is_zero()) else { return };
-        if caller.0.key.keeps_debts() {
+        // Keep no debts for keys that unrelated peers share.
+        if !matches!(caller.0.key, CallerKey::Datagrams | CallerKey::Unknown) {
             self.budget().debts.add(caller.0.key, debt, now);
         }
     }

@@ -131,19 +131,9 @@ impl LoopExit {
     }
 }
 
-impl From<WriteError> for LoopExit {
-    fn from(WriteError(error): WriteError) -> Self {
-        Self::Write(error)
-    }
-}
-
-/// Error returned when a write or flush fails.
-#[derive(Debug)]
-struct WriteError(io::Error);
-
-impl From<io::Error> for WriteError {
+impl From<io::Error> for LoopExit {
     fn from(error: io::Error) -> Self {
-        Self(error)
+        Self::Write(error)
     }
 }
 
@@ -499,7 +489,7 @@ where
 
     /// Writes pending bytes while the socket accepts them, at most one piece at a time. Completes when all bytes have
     /// been written.
-    fn poll_write(&mut self, context: &mut Context<'_>, now: Instant) -> Result<Poll<()>, WriteError> {
+    fn poll_write(&mut self, context: &mut Context<'_>, now: Instant) -> io::Result<Poll<()>> {
         if self.failure.is_some() {
             return Ok(Poll::Pending);
         }
@@ -514,7 +504,7 @@ where
                 None => self.poll_write_slices(context)?,
             };
             let count = match written {
-                Poll::Ready(0) => return Err(WriteError(io::ErrorKind::WriteZero.into())),
+                Poll::Ready(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Poll::Ready(count) => count,
                 Poll::Pending => 0,
             };
@@ -531,7 +521,7 @@ where
             }
         }
         if self.unflushed {
-            return Ok(self.poll_flush(context)?);
+            return self.poll_flush(context);
         }
         Ok(Poll::Ready(()))
     }

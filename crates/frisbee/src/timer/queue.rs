@@ -4,6 +4,7 @@
 //! an earlier deadline also sets the timer.
 
 use crate::executor::workers::worker::worker_runtime;
+use crate::sync::wake_all;
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use parking_lot::Mutex;
@@ -11,7 +12,6 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock, Weak};
 use std::task::Waker;
 use std::time::{Duration, Instant};
@@ -57,8 +57,7 @@ thread_local! {
 }
 
 impl Registration {
-    /// Registers a deadline that is later than `now`. Uses the timer of the runtime that belongs to this thread's
-    /// worker or, outside of workers, of the current runtime.
+    /// Registers a deadline that is later than `now`.
     pub(super) fn new(deadline: Instant, now: Instant, waker: &Waker) -> io::Result<Self> {
         let queue = Queue::current()?;
         let key = queue.insert(deadline, now, waker)?;
@@ -91,9 +90,10 @@ impl Drop for Registration {
 }
 
 impl Queue {
-    /// Returns the timer queue of the current runtime. The first call on a runtime creates the queue.
+    /// Returns the timer queue of the runtime that belongs to this thread's worker or, outside of workers, of the current
+    /// runtime. The first call on a runtime creates the queue.
     fn current() -> io::Result<Arc<Self>> {
-        let runtime = current_runtime();
+        let runtime = worker_runtime().unwrap_or_else(Handle::current);
         let id = runtime.id();
         let known = LAST.with_borrow(|last| last.as_ref().filter(|(last, _)| *last == id)?.1.upgrade());
         if let Some(queue) = known {
@@ -189,24 +189,11 @@ impl Drop for Running {
     }
 }
 
-/// Wakes the given tasks. If a waker panics, the remaining tasks are still woken.
-fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
-    let mut wakers = wakers.into_iter();
-    while catch_unwind(AssertUnwindSafe(|| wakers.by_ref().for_each(Waker::wake))).is_err() {
-        tracing::error!(target: "frisbee::worker", "a waker panicked; the others are woken");
-    }
-}
-
 #[allow(unsafe_code)]
 fn register(timer: Timer) -> io::Result<AsyncFd<Timer>> {
     // SAFETY: a `Timer` owns its descriptor, which stays the same until the `Timer` is dropped.
     let registered = unsafe { AsyncFd::register_with_interest(timer, Interest::READABLE) };
     registered.map_err(|error| error.into_parts().1)
-}
-
-/// Returns the runtime of this thread's worker or, outside of workers, the current runtime.
-fn current_runtime() -> Handle {
-    worker_runtime().unwrap_or_else(Handle::current)
 }
 
 struct Timer(TimerFd);
