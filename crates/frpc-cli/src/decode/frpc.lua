@@ -62,8 +62,9 @@ frpc.experts = { malformed, short }
 local tcp_stream = Field.new("tcp.stream")
 
 -- `connections` contains the state of each connection: the length of its headers, the port of the end that sent the
--- first packet, and the methods of its open streams. `told` contains the method of each STREAM frame by the position of
--- the frame. The methods are determined in the first pass, because Wireshark dissects frames in any order later.
+-- first packet, the methods of its open streams, and the packets that have arrived in part. `told` contains the method of
+-- each STREAM frame, and the packet that each FRAGMENT completes, by the position of the frame. They are determined in
+-- the first pass, because Wireshark dissects frames in any order later.
 local connections, told = {}, {}
 
 function frpc.init()
@@ -180,15 +181,34 @@ local function method_of(operation)
   return METHODS[operation] or ("operation " .. operation)
 end
 
--- Returns the method of a STREAM frame. Calls `find` in the first pass and stores its result for later passes.
+-- Calls `find` in the first pass and stores its result, which is not nil, for later passes.
 local function remembered(pinfo, key, find)
   if told[key] == nil or not pinfo.visited then told[key] = find() end
   return told[key]
 end
 
+-- Adds a fragment to the packet on its channel. Returns the packet if it is complete, otherwise false.
+local function join(tvb, partial, at, stop)
+  local channel, from = tvb(at, 1):uint(), at + 1
+  local packet = partial[channel]
+  partial[channel] = nil
+  if not packet then
+    packet = { bytes = ByteArray.new() }
+    packet.operation, from = varint(tvb, from, stop)
+    packet.id, from = varint(tvb, from, stop)
+    packet.length, from = varint(tvb, from, stop)
+  end
+  packet.bytes:append(tvb(from, stop - from):bytes())
+  local length = packet.bytes:len()
+  if length < packet.length and packet.length <= BODY_MAX then partial[channel] = packet end
+  return length == packet.length and (packet.operation == 2 or packet.operation >= 10) and packet
+end
+
 -- Adds a complete frame, whose body is from `at` to `stop`, to the tree. Returns the text for the packet list.
-local function frame(tvb, pinfo, tree, connection, frame_at, at, stop, id, operation)
-  local key = pinfo.number .. ":" .. frame_at
+local frame
+function frame(tvb, pinfo, tree, connection, frame_at, at, stop, id, operation)
+  -- Buffers of several reassembled segments may end in one segment.
+  local key = pinfo.number .. ":" .. tvb:offset() .. ":" .. frame_at
   if stop > at then tree:add(f.body, tvb(at, stop - at)) end
   local is_client = pinfo.src_port == connection.client
   if operation >= 10 then
@@ -212,6 +232,17 @@ local function frame(tvb, pinfo, tree, connection, frame_at, at, stop, id, opera
       if stream then
         local status = prefix_items(tvb, from, stop, tree)
         return EXTENSIONS[id] .. " " .. stream .. (status and (" " .. status) or "")
+      end
+    elseif id == 7 then
+      local partial = connection.partial[is_client]
+      local packet = remembered(pinfo, key, function() return join(tvb, partial, at, stop) end)
+      if packet then
+        local whole = packet.bytes:tvb("Joined fragments")
+        local branch = tree:add(frpc, whole())
+        local whole_at = frame_at .. ":joined"
+        local info = frame(whole, pinfo, branch, connection, whole_at, 0, packet.length, packet.id, packet.operation)
+        branch:append_text(": " .. info)
+        return EXTENSIONS[id] .. ", " .. info
       end
     end
     return EXTENSIONS[id] or (name .. " " .. id)
@@ -253,7 +284,7 @@ local function connection_of(tvb, pinfo, offset)
   local stream = tcp_stream().value
   local connection = connections[stream]
   if not connection then
-    connection = { client = pinfo.src_port, streams = {} }
+    connection = { client = pinfo.src_port, streams = {}, partial = { [true] = {}, [false] = {} } }
     connections[stream] = connection
   end
   if not connection.header and tvb:len() - offset >= 2 then

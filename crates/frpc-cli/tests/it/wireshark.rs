@@ -271,6 +271,31 @@ fn compressed_message_length_is_shown() {
     assert_eq!(text.split_whitespace().flat_map(|line| line.split(',')).collect::<Vec<_>>(), ["1206"; 2], "{text}");
 }
 
+/// Regression test: only the fragments were shown, without the packet that they contain.
+#[test]
+fn packet_in_fragments_is_joined() {
+    if !has_tshark() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
+    let lua = dissector(folder.path());
+    let one = |body: &[u8]| frame(7, 3, body, false);
+    // A request, and on another channel a message that opens a stream.
+    let client = [one(b"\x00\x0a\x07\x08\x08\x00\x05"), one(b"\x01\x02\x01\x02\x09"), one(b"\x01\x0b")];
+    let client = [&client.concat()[..], &one(b"\x00\x0a\x03you")].concat();
+    let server = [one(b"\x00\x0a\x07\x0b\x10\x03"), one(b"\x00\x03\x01\x05\x06\x05\x0a\x02no")].concat();
+    for cut in [0, 13, 30] {
+        let mut capture = Capture::new();
+        capture.connection(20_000, &[client.clone(), server.clone()], [&[cut], &[cut]]);
+        let text = fields(folder.path(), &lua, &capture.bytes, true, &["frpc.name"]);
+        let names: Vec<_> = text.split(['\n', ';']).filter(|name| !name.is_empty()).collect();
+        let stream = "FRAGMENT, STREAM 1 greet.Greeter/Recite";
+        let request = "FRAGMENT, request 7 greet.Greeter/Greet";
+        let reply = "FRAGMENT, reply 7 greet.Greeter/Greet NOT_FOUND";
+        assert_eq!(names, ["FRAGMENT", "FRAGMENT", stream, request, "FRAGMENT", reply], "{text}");
+    }
+}
+
 #[test]
 fn trace_context_of_call_is_shown() {
     if !has_tshark() {
