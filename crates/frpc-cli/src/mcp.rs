@@ -7,7 +7,7 @@
 
 use crate::arguments::{McpArguments, ServerArguments};
 use crate::failure::Failure;
-use crate::show::metadata_text;
+use crate::show::metadata_members;
 use crate::target::Target;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -42,9 +42,8 @@ pub(crate) async fn mcp(arguments: McpArguments, server: &ServerArguments) -> Re
 /// Returns the metadata as JSON text that is inserted at the start of each request.
 fn prefix(entries: &[String]) -> Result<String, Failure> {
     let metadata = crate::call::metadata(entries)?;
-    let member = |(key, value): (&str, &[u8])| (key.to_owned(), Value::String(metadata_text(key, value)));
-    let members: serde_json::Map<_, _> = metadata.iter().map(member).collect();
-    Ok(if members.is_empty() { String::new() } else { format!("\"metadata\":{},", Value::Object(members)) })
+    let members = metadata_members(&metadata)?;
+    Ok(if members.is_empty() { String::new() } else { format!("\"metadata\":{},", json!(members)) })
 }
 
 /// The current connection to the server, and the ids of the unanswered requests that were sent over it.

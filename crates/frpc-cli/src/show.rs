@@ -10,6 +10,7 @@ use frpc::details;
 use frpc::{Metadata, Status};
 use serde_json::json;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -123,11 +124,26 @@ pub(crate) fn note(line: impl Display) {
 }
 
 /// Returns the value of a metadata entry as text. Binary values are encoded in base64.
-pub(crate) fn metadata_text(key: &str, value: &[u8]) -> String {
+fn metadata_text(key: &str, value: &[u8]) -> String {
     match std::str::from_utf8(value) {
         Ok(text) if !key.ends_with("-bin") => text.to_owned(),
         _ => BASE64_STANDARD.encode(value),
     }
+}
+
+/// Returns metadata as the members of a JSON object.
+///
+/// # Errors
+/// If a key has several values, because servers reject an object with repeated keys.
+pub(crate) fn metadata_members(metadata: &Metadata) -> Result<BTreeMap<&str, String>, Failure> {
+    let mut members = BTreeMap::new();
+    for (key, value) in metadata.iter() {
+        if members.insert(key, metadata_text(key, value)).is_some() {
+            let text = format!("metadata {key} is given more than once, which JSON-RPC does not support: give it once");
+            return Err(Failure::new(text));
+        }
+    }
+    Ok(members)
 }
 
 /// Returns a line of text for each standard error detail (`google.rpc`) that a status contains.
@@ -210,6 +226,20 @@ mod tests {
         assert!(lines[0].starts_with("detail: ErrorInfo { reason: \"EMPTY\", domain: \"shop.example\""), "{lines:?}");
         assert!(lines[1].contains("FieldViolation { field: \"email\", description: \"is empty\" }"), "{lines:?}");
         assert!(detail_lines(&Status::not_found("no").with_details(&b"other"[..])).is_empty());
+    }
+
+    /// Regression test: only the last value of a key was sent.
+    #[test]
+    fn repeated_metadata_key_is_no_json_member() {
+        let mut metadata = Metadata::new();
+        for (key, value) in [("role", "reader"), ("a", "1"), ("role", "writer")] {
+            metadata.append(key, value).expect("metadata entry should be valid");
+        }
+        let error = metadata_members(&metadata).expect_err("repeated key should be rejected").to_string();
+        assert!(error.starts_with("metadata role is given more than once"), "{error}");
+        metadata.remove("role");
+        let members = metadata_members(&metadata).expect("single key should be accepted");
+        assert_eq!(members, BTreeMap::from([("a", "1".to_owned())]));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::call::{check_field, metadata, print_message};
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::schema::{self, Callable};
-use crate::show::{Screen, metadata_text};
+use crate::show::{Screen, metadata_members};
 use crate::tensors::message_from_json;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use frpc::{Code, Metadata, Status};
@@ -125,7 +125,7 @@ fn datagram(
     deadline: Duration,
     pad: usize,
 ) -> Result<Vec<u8>, Failure> {
-    let metadata = metadata.iter().map(|(key, value)| (key, metadata_text(key, value))).collect();
+    let metadata = metadata_members(metadata)?;
     let timeout_ms = u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX).max(1);
     let request = Request { jsonrpc: "2.0", id, method, params, timeout_ms, metadata };
     let mut bytes = serde_json::to_vec(&request).map_err(|error| Failure::new(error.to_string()))?;
