@@ -12,9 +12,11 @@ use crate::target::Target;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io;
+use std::time::Duration;
 use tokio::io::{
     AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, ReadHalf, WriteHalf,
 };
+use tokio::time::{Instant, sleep_until};
 
 /// Maximum length in bytes of a line from the server. Sufficient for a body of the default maximum size, even if all of
 /// its bytes are escaped.
@@ -34,7 +36,8 @@ pub(crate) async fn mcp(arguments: McpArguments, server: &ServerArguments) -> Re
     // Dial now, so that an invalid address fails immediately.
     let first = dial().await;
     let first = first.map_err(|error| Failure::new(format!("cannot connect to {}: {error}", target.address)))?;
-    let bridge = Bridge { address: &target.address, prefix, dial, link: Some(Link::new(first)) };
+    let first_reply = Some(target.connect_timeout());
+    let bridge = Bridge { address: &target.address, prefix, dial, first_reply, link: Some(Link::new(first)) };
     let outcome = bridge.run(BufReader::new(tokio::io::stdin()), tokio::io::stdout()).await;
     outcome.map_err(|error| Failure::new(format!("standard input or output: {error}")))
 }
@@ -119,6 +122,8 @@ struct Bridge<'a, D, T> {
     address: &'a str,
     prefix: String,
     dial: D,
+    /// Timeout of the server's first line. `None` after this line, because a tool may then take any time.
+    first_reply: Option<Duration>,
     link: Option<Link<T>>,
 }
 
@@ -136,6 +141,7 @@ where
     ) -> io::Result<()> {
         let mut line = Vec::new();
         let mut has_ended = false;
+        let mut deadline = None;
         loop {
             let (receiver, sender, is_idle) = match &mut self.link {
                 Some(Link { receiver, sender, pending }) => (Some(receiver), Some(sender), pending.is_empty()),
@@ -145,6 +151,7 @@ where
             if has_ended && is_idle && !is_sending {
                 return Ok(());
             }
+            deadline = self.first_reply.filter(|_| !is_idle).map(|limit| deadline.unwrap_or(Instant::now() + limit));
             // Receive replies while a request is being sent, because a server that waits for the agent to read does not
             // read either.
             tokio::select! {
@@ -159,8 +166,12 @@ where
                 sent = send(sender), if is_sending => if let Err(error) = sent {
                     self.lose(&error.to_string(), &mut output).await?;
                 },
+                () = wait_until(deadline) => {
+                    self.lose("the server does not reply; specify its address for JSON-RPC", &mut output).await?;
+                }
                 read = receive(receiver) => match read {
                     Ok(reply) => {
+                        self.first_reply = None;
                         if let (Some(link), Some(id)) = (&mut self.link, id(&reply, false)) {
                             link.pending.retain(|pending| *pending != id);
                         }
@@ -211,6 +222,14 @@ where
         let pending = self.link.take().map(|link| link.pending).unwrap_or_default();
         let text = format!("lost the connection to {}: {reason}", self.address);
         fail(pending, INTERNAL_ERROR, &text, output).await
+    }
+}
+
+/// Waits until this time, or forever without one.
+async fn wait_until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline).await,
+        None => std::future::pending().await,
     }
 }
 
@@ -269,9 +288,12 @@ async fn fail(ids: Vec<Value>, code: i32, text: &str, output: &mut (impl AsyncWr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
     use tokio::io::{AsyncReadExt as _, DuplexStream, duplex};
     use tokio::sync::mpsc;
+    use tokio::time::timeout;
+
+    /// Timeout of the server's first line.
+    const FIRST_REPLY: Duration = Duration::from_secs(10);
 
     /// Both peers of the tested bridge: the agent, and the server that the bridge connects to.
     struct Peer {
@@ -292,7 +314,7 @@ mod tests {
                 std::future::ready(if is_refused { Err(io::ErrorKind::ConnectionRefused.into()) } else { Ok(here) })
             };
             let (input, output) = tokio::io::split(own);
-            let bridge = Bridge { address: "shop:1", prefix, dial, link: None };
+            let bridge = Bridge { address: "shop:1", prefix, dial, first_reply: Some(FIRST_REPLY), link: None };
             bridge.run(BufReader::new(input), output).await
         });
         Peer { agent: BufReader::new(agent), dialled }
@@ -405,9 +427,8 @@ mod tests {
                 server.read_exact(&mut vec![0; request.len() - 1]).await
             })
         };
-        let exchanged = tokio::time::timeout(Duration::from_secs(1), exchange)
-            .await
-            .expect("bridge should not deadlock with the server");
+        let exchanged =
+            timeout(Duration::from_secs(1), exchange).await.expect("bridge should not deadlock with the server");
         exchanged.expect("server should receive the request and send its reply");
         assert!(received == reply.as_bytes());
     }
@@ -431,6 +452,23 @@ mod tests {
         server.write_all(b"HTTP/1.1 400 Bad Request\r\n").await.expect("bridge should accept the server's reply");
         let reply = peer.next().await;
         assert!(reply.contains("\"id\":1") && reply.contains("a line that is not JSON"), "{reply}");
+    }
+
+    /// Regression test: the bridge waited forever for a server that accepted the connection and sent nothing.
+    #[tokio::test(start_paused = true)]
+    async fn silent_server_fails_first_request() {
+        let mut peer = bridge("", false);
+        peer.send("{\"id\":1,\"method\":\"initialize\"}\n").await;
+        let _silent = peer.dialled.recv().await.expect("bridge should connect to the server");
+        let reply = timeout(2 * FIRST_REPLY, peer.next()).await.expect("bridge should not wait longer");
+        assert!(reply.contains("\"id\":1") && reply.contains("the server does not reply"), "{reply}");
+        // A server that has replied may take any time for a tool.
+        peer.send("{\"id\":2,\"method\":\"initialize\"}\n").await;
+        let mut server = peer.dialled.recv().await.expect("bridge should reconnect to the server");
+        server.write_all(b"{\"id\":2,\"result\":{}}\n").await.expect("bridge should accept the server's reply");
+        assert_eq!(peer.next().await, "{\"id\":2,\"result\":{}}\n");
+        peer.send("{\"id\":3,\"method\":\"tools/call\"}\n").await;
+        timeout(100 * FIRST_REPLY, peer.next()).await.expect_err("bridge should wait for the tool");
     }
 
     #[tokio::test]
