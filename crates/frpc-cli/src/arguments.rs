@@ -4,7 +4,7 @@ mod values;
 
 pub(crate) use self::values::duration;
 
-use self::values::{Network, any_field, field, host, interval, name, network, origin, ramp, rate, text_field};
+use self::values::{Network, any_field, field, host, interval, name, network, origin, ramp, rate, reply_field, text_field};
 use crate::top::Column;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -339,7 +339,7 @@ pub(crate) struct GatewayArguments {
     #[arg(long, value_name = "NAME", value_parser = any_field)]
     pub(crate) remove_field: Vec<String>,
     /// Set a header field in every successful reply. May be repeated.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = field)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = reply_field)]
     pub(crate) set_reply_field: Vec<(String, String)>,
     /// Remove a header field from every reply. May be repeated.
     #[arg(long, value_name = "NAME", value_parser = any_field)]

@@ -46,15 +46,32 @@ const OF_PROTOCOLS: [&str; 12] = [
     "upgrade",
 ];
 
+/// Error of a header field that the gateway would not send.
+const OWN_FIELD: &str = "the protocols of the gateway set this field; choose another name";
+
 /// Parses the name and value of a header field that the gateway may set.
 pub(super) fn field(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("invalid header field: write NAME=VALUE")?;
     let name = name.to_ascii_lowercase();
     frpc::Metadata::new().insert(&name, value).map_err(|error| error.to_string())?;
     if OF_PROTOCOLS.contains(&&*name) || ["connect-", "grpc-"].iter().any(|prefix| name.starts_with(prefix)) {
-        return Err("the protocols of the gateway set this field".to_owned());
+        return Err(OWN_FIELD.to_owned());
     }
     Ok((name, value.to_owned()))
+}
+
+/// Further header fields of replies that HTTP defines. The gateway sends none of a backend, and none of the user.
+const OF_REPLIES: [&str; 8] =
+    ["accept", "date", "expect", "origin", "proxy-authenticate", "proxy-authentication-info", "server", "vary"];
+
+/// Parses the name and value of a header field that the gateway may set in replies.
+pub(super) fn reply_field(text: &str) -> Result<(String, String), String> {
+    const PREFIXES: [&str; 5] = ["accept-", "access-control-", "content-", "sec-", "trailer-"];
+    let (name, value) = field(text)?;
+    if OF_REPLIES.contains(&&*name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
+        return Err(OWN_FIELD.to_owned());
+    }
+    Ok((name, value))
 }
 
 /// Parses the name of a header field that the gateway may set to a text.
@@ -152,6 +169,11 @@ mod tests {
         for text in ["content-type=x", "Host=x", "grpc-timeout=1S", "a b=x", "x-bin=x", "x"] {
             assert!(field(text).is_err(), "{text}");
         }
+        // Regression: these fields were accepted and not sent.
+        for text in ["server=x", "Vary=x", "date=x", "content-language=x", "te=x"] {
+            assert_eq!(reply_field(text), Err(OWN_FIELD.to_owned()), "{text}");
+        }
+        assert!(field("server=x").is_ok() && reply_field("x-server=x").is_ok());
         assert!(text_field("x-subject").is_ok() && text_field("te").is_err() && text_field("x-bin").is_err());
         assert!(text_field("x-subject=a").is_err());
         assert!(any_field("Cookie").is_ok() && any_field("x-bin").is_ok() && any_field("a b").is_err());
