@@ -4,11 +4,13 @@ mod values;
 
 pub(crate) use self::values::duration;
 
-use self::values::{Network, any_field, field, host, interval, name, network, origin, ramp, rate, reply_field, text_field};
+use self::values::{
+    Network, any_field, field, host, interval, name, network, origin, ramp, rate, reply_field, text_field,
+};
 use crate::top::Column;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{Arg, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use clap::{Arg, ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -96,16 +98,28 @@ pub(crate) fn command() -> clap::Command {
     })
 }
 
+/// Returns why the given options of a command cannot be used together. clap detects no conflict with a common option
+/// that precedes the name of the command.
+fn misuse(command: &clap::Command, name: &str, given: &ArgMatches) -> Option<(ErrorKind, String)> {
+    let command = command.find_subcommand(name)?;
+    let is_given = |option: &&Arg| given.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine);
+    let unused = UNUSED.iter().find(|(unusing, _)| *unusing == name).map_or(&[][..], |row| row.1);
+    command.get_arguments().filter(is_given).find_map(|option| {
+        if is_of(unused, option) {
+            return Some((ErrorKind::UnknownArgument, format!("{option} has no effect on this command")));
+        }
+        let other = command.get_arg_conflicts_with(option).into_iter().find(is_given)?;
+        Some((ErrorKind::ArgumentConflict, format!("the argument '{option}' cannot be used with '{other}'")))
+    })
+}
+
 /// Parses the command line. The first argument is the name of the program.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Error> {
     let mut command = command();
     let matches = command.try_get_matches_from_mut(arguments)?;
-    let unused = UNUSED.iter().find(|(name, _)| matches.subcommand_name() == Some(*name)).map_or(&[][..], |row| row.1);
-    let is_given = |option: &&Arg| matches.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine);
-    let given = command.get_arguments().filter(|option| is_of(unused, option)).find(is_given).map(ToString::to_string);
-    if let Some(option) = given {
-        let text = format!("{option} has no effect on this command");
-        return Err(command.error(ErrorKind::UnknownArgument, text));
+    let misuse = matches.subcommand().and_then(|(name, given)| misuse(&command, name, given));
+    if let Some((kind, text)) = misuse {
+        return Err(command.error(kind, text));
     }
     let arguments = Arguments::from_arg_matches(&matches)?;
     match &arguments.command {
@@ -579,6 +593,11 @@ mod tests {
             "frpc mcp --to a:1 --server b:1",
             "frpc gateway --to a:1 --server b:1",
             "frpc decode --from-server --pcap a",
+            // Regression: a conflict with an option before the command was not detected.
+            "frpc --server b:1 mcp --to a:1",
+            "frpc --json top --methods",
+            "frpc --connect-timeout 1s call --udp a:1 Greet",
+            "frpc -p a list --descriptor-set b",
         ] {
             assert!(parsed(line).expect_err(line).contains("cannot be used with"), "{line}");
         }
