@@ -11,8 +11,8 @@ use std::time::Instant;
 /// Maximum length of a filter in characters.
 const FILTER_MAX: usize = 64;
 
-/// Column that the table of connections or of methods is sorted by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// Column that the table of connections or of methods is sorted by. The columns of connections come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, ValueEnum)]
 pub(crate) enum Column {
     Number,
     Peer,
@@ -32,15 +32,9 @@ pub(crate) enum Column {
 }
 
 impl Column {
-    const OF_CONNECTIONS: [Self; 8] =
-        [Self::Number, Self::Peer, Self::Age, Self::Calls, Self::Oldest, Self::Streams, Self::Queued, Self::Memory];
-
-    const OF_METHODS: [Self; 7] =
-        [Self::Method, Self::Rate, Self::Errors, Self::P50, Self::P99, Self::Max, Self::Ended];
-
     /// Returns whether this is a column of the table of methods.
     fn is_of_methods(self) -> bool {
-        Self::OF_METHODS.contains(&self)
+        self >= Self::Method
     }
 
     /// Returns whether the column is sorted in ascending order by default. This is the case for columns with text, but
@@ -50,7 +44,8 @@ impl Column {
     }
 
     fn next(self, back: bool) -> Self {
-        let all: &[Self] = if self.is_of_methods() { &Self::OF_METHODS } else { &Self::OF_CONNECTIONS };
+        let all = Self::value_variants().iter().filter(|column| column.is_of_methods() == self.is_of_methods());
+        let all: Vec<_> = all.copied().collect();
         let at = all.iter().position(|column| *column == self).unwrap_or(0);
         let step = if back { all.len() - 1 } else { 1 };
         all.get((at + step) % all.len()).copied().unwrap_or(self)

@@ -10,39 +10,79 @@ use frpc_reflection::introspection_v1::{
 };
 use unicode_width::UnicodeWidthChar as _;
 
-/// Widths of the columns in the table of connections. The column of the peer gets the remaining width.
-const WIDTHS: [usize; 9] = [7, 0, 8, 6, 7, 6, 7, 7, 7];
+/// A column of a table: its heading, the column to sort by, if the table can be sorted by it, and its width on a
+/// terminal. The column with the width 0 gets the remaining width.
+type Heading = (&'static str, Option<Column>, usize);
 
-/// Index of the column that shows the peer in the table of connections.
-const PEER: usize = 1;
-
-/// Headings of the connections table, each with the column that it represents. `None` if the table cannot be sorted by
-/// the column.
-const HEADINGS: [(&str, Option<Column>); 9] = [
-    ("number", Some(Column::Number)),
-    ("peer", Some(Column::Peer)),
-    ("kind", None),
-    ("age", Some(Column::Age)),
-    ("active", Some(Column::Calls)),
-    ("oldest", Some(Column::Oldest)),
-    ("streams", Some(Column::Streams)),
-    ("queued", Some(Column::Queued)),
-    ("memory", Some(Column::Memory)),
+const CONNECTIONS: [Heading; 9] = [
+    ("number", Some(Column::Number), 7),
+    ("peer", Some(Column::Peer), 0),
+    ("kind", None, 8),
+    ("age", Some(Column::Age), 6),
+    ("active", Some(Column::Calls), 7),
+    ("oldest", Some(Column::Oldest), 6),
+    ("streams", Some(Column::Streams), 7),
+    ("queued", Some(Column::Queued), 7),
+    ("memory", Some(Column::Memory), 7),
 ];
 
-/// Widths of the columns in the table of methods. The column of the name gets the remaining width.
-const METHOD_WIDTHS: [usize; 7] = [0, 9, 9, 6, 6, 6, 10];
-
-/// Headings of the methods table, each with the column that it represents.
-const METHOD_HEADINGS: [(&str, Column); 7] = [
-    ("method", Column::Method),
-    ("calls/s", Column::Rate),
-    ("errors/s", Column::Errors),
-    ("p50", Column::P50),
-    ("p99", Column::P99),
-    ("max", Column::Max),
-    ("ended", Column::Ended),
+const METHODS: [Heading; 7] = [
+    ("method", Some(Column::Method), 0),
+    ("calls/s", Some(Column::Rate), 9),
+    ("errors/s", Some(Column::Errors), 9),
+    ("p50", Some(Column::P50), 6),
+    ("p99", Some(Column::P99), 6),
+    ("max", Some(Column::Max), 6),
+    ("ended", Some(Column::Ended), 10),
 ];
+
+/// The table that is shown, with the texts of its cells and the index of its highlighted row.
+struct Table {
+    headings: &'static [Heading],
+    rows: Vec<Vec<String>>,
+    mark: usize,
+}
+
+impl Table {
+    fn of(board: &TopView) -> Self {
+        if board.shows_methods() {
+            let rows = board.methods();
+            let mark = board.method_mark(&rows);
+            Self { headings: &METHODS, rows: rows.iter().map(method_cells).collect(), mark }
+        } else {
+            let rows = board.rows();
+            let mark = board.mark(&rows);
+            Self { headings: &CONNECTIONS, rows: rows.into_iter().map(connection_cells).collect(), mark }
+        }
+    }
+
+    /// Renders the headings, and as many rows around the highlighted row as fit. One space separates two columns.
+    fn lines(&self, board: &TopView, width: usize, height: usize) -> Vec<ScreenLine> {
+        let used: usize = self.headings.iter().map(|(.., width)| width + 1).sum();
+        let rest = (width + 1).saturating_sub(used);
+        let aligned = |cells: &[String]| {
+            let cells = self.headings.iter().zip(cells).map(|((.., width), cell)| match width {
+                // Keep the end, such as a port, which distinguishes the connections of one host.
+                0 => fit(&methods::short(cell, rest), rest),
+                width => fit(cell, *width),
+            });
+            cells.collect::<Vec<_>>().join(" ")
+        };
+        let arrow = if board.is_ascending { "↑" } else { "↓" };
+        let heading = |(name, column, _): &Heading| match column {
+            Some(column) if *column == board.sort => format!("{name}{arrow}"),
+            _ => (*name).to_owned(),
+        };
+        let headings: Vec<_> = self.headings.iter().map(heading).collect();
+        let head = ScreenLine { text: aligned(&headings), attribute: Attribute::Bold };
+        let hidden = (self.mark + 2).saturating_sub(height);
+        let rows = self.rows.iter().enumerate().skip(hidden).map(|(index, cells)| {
+            let attribute = if index == self.mark { Attribute::Reverse } else { Attribute::Reset };
+            ScreenLine { text: aligned(cells), attribute }
+        });
+        std::iter::once(head).chain(rows).take(height).collect()
+    }
+}
 
 /// A line of the view and its style.
 pub(super) struct ScreenLine {
@@ -59,12 +99,11 @@ impl From<String> for ScreenLine {
 /// Renders the whole view for a terminal with `width` columns and `height` lines.
 pub(super) fn lines(board: &TopView, width: usize, height: usize) -> Vec<ScreenLine> {
     let mut lines: Vec<ScreenLine> = head_lines(board).into_iter().map(ScreenLine::from).collect();
-    let room = (width, height.saturating_sub(lines.len() + 1));
+    let left = height.saturating_sub(lines.len() + 1);
     match &board.detail {
         Some((number, Ok(detail))) => lines.extend(detail_lines(*number, detail).into_iter().map(ScreenLine::from)),
         Some((number, Err(why))) => lines.push(format!("connection {number}: {}", cell(why)).into()),
-        None if board.shows_methods() => lines.extend(methods_table(board, room)),
-        None => lines.extend(connections_table(board, room)),
+        None => lines.extend(Table::of(board).lines(board, width, left)),
     }
     lines.resize_with(height.saturating_sub(1), || String::new().into());
     lines.push(ScreenLine { text: foot_line(board), attribute: Attribute::Reverse });
@@ -72,67 +111,6 @@ pub(super) fn lines(board: &TopView, width: usize, height: usize) -> Vec<ScreenL
         line.text = fit(&line.text, width);
     }
     lines
-}
-
-/// Renders the table of connections.
-fn connections_table(board: &TopView, room: (usize, usize)) -> Vec<ScreenLine> {
-    let rows = board.rows();
-    let headings = HEADINGS.map(|(name, column)| heading(board, name, column));
-    let mark = board.mark(&rows);
-    let widths = with_rest(WIDTHS, PEER, room.0);
-    let shown = rows.into_iter().map(|row| {
-        let mut cells = row_cells(row);
-        // Keep the port, which distinguishes the connections of one host.
-        cells[PEER] = methods::short(&cells[PEER], widths[PEER]);
-        cells
-    });
-    table(headings, widths, shown, mark, room.1)
-}
-
-/// Renders the table of methods.
-fn methods_table(board: &TopView, room: (usize, usize)) -> Vec<ScreenLine> {
-    let rows = board.methods();
-    let headings = METHOD_HEADINGS.map(|(name, column)| heading(board, name, Some(column)));
-    let widths = with_rest(METHOD_WIDTHS, 0, room.0);
-    let shown = rows.iter().map(|row| {
-        let [rate, errors, p50, p99, max, ended] = methods::cells(row);
-        [methods::short(&cell(row.name), widths[0]), rate, errors, p50, p99, max, ended]
-    });
-    table(headings, widths, shown, board.method_mark(&rows), room.1)
-}
-
-/// Assigns the remaining width to the column at index `at`, and returns the widths of all columns. One space separates
-/// two columns.
-fn with_rest<const COLUMNS: usize>(mut widths: [usize; COLUMNS], at: usize, width: usize) -> [usize; COLUMNS] {
-    let others = widths.iter().sum::<usize>() + COLUMNS - 1;
-    widths[at] = width.saturating_sub(others);
-    widths
-}
-
-/// Renders the headings of a table, and as many rows around the highlighted row as fit.
-fn table<const COLUMNS: usize>(
-    headings: [String; COLUMNS],
-    widths: [usize; COLUMNS],
-    rows: impl Iterator<Item = [String; COLUMNS]>,
-    mark: usize,
-    height: usize,
-) -> Vec<ScreenLine> {
-    let aligned = |cells: [String; COLUMNS]| {
-        let cells = cells.iter().zip(widths).map(|(cell, width)| fit(cell, width));
-        cells.collect::<Vec<_>>().join(" ")
-    };
-    let head = ScreenLine { text: aligned(headings), attribute: Attribute::Bold };
-    let hidden = (mark + 2).saturating_sub(height);
-    let rows = rows.enumerate().skip(hidden).map(|(index, cells)| {
-        let attribute = if index == mark { Attribute::Reverse } else { Attribute::Reset };
-        ScreenLine { text: aligned(cells), attribute }
-    });
-    std::iter::once(head).chain(rows).take(height).collect()
-}
-
-fn heading(board: &TopView, name: &str, column: Option<Column>) -> String {
-    let mark = if board.is_ascending { "↑" } else { "↓" };
-    if column == Some(board.sort) { format!("{name}{mark}") } else { name.to_owned() }
 }
 
 /// Renders the statistics of the whole server.
@@ -196,8 +174,8 @@ fn foot_line(board: &TopView) -> String {
     format!("{state}q quit  {other}  < > sort  r reverse  / filter  p pause{next}{filter}")
 }
 
-fn row_cells(row: &Connection) -> [String; 9] {
-    [
+fn connection_cells(row: &Connection) -> Vec<String> {
+    vec![
         row.number.to_string(),
         cell(if row.peer.is_empty() { "-" } else { &row.peer }),
         kind(row).to_owned(),
@@ -208,6 +186,10 @@ fn row_cells(row: &Connection) -> [String; 9] {
         bytes(row.queued),
         bytes(row.memory),
     ]
+}
+
+fn method_cells(row: &MethodRow<'_>) -> Vec<String> {
+    std::iter::once(cell(row.name)).chain(methods::cells(row)).collect()
 }
 
 fn kind(row: &Connection) -> &'static str {
@@ -274,22 +256,17 @@ fn stream(stream: &Stream) -> String {
 
 /// Renders the view as plain text, for pipes.
 pub(super) fn plain(board: &TopView) -> String {
-    let (headings, rows): (Vec<String>, Vec<Vec<String>>) = if board.shows_methods() {
-        let cells = |row: MethodRow<'_>| std::iter::once(cell(row.name)).chain(methods::cells(&row)).collect();
-        let rows = board.methods().into_iter().map(cells).collect();
-        (METHOD_HEADINGS.iter().map(|(name, _)| (*name).to_owned()).collect(), rows)
-    } else {
-        let rows = board.rows().into_iter().map(|row| row_cells(row).to_vec()).collect();
-        (HEADINGS.iter().map(|(name, _)| (*name).to_owned()).collect(), rows)
-    };
+    let table = Table::of(board);
+    let headings: Vec<_> = table.headings.iter().map(|(name, ..)| (*name).to_owned()).collect();
+    let rows: Vec<_> = std::iter::once(headings).chain(table.rows).collect();
     let mut out = head_lines(board).join("\n");
-    let mut widths = vec![0; headings.len()];
-    for row in rows.iter().chain([&headings]) {
+    let mut widths = vec![0; table.headings.len()];
+    for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = columns(cell).max(*width);
         }
     }
-    for row in [&headings].into_iter().chain(&rows) {
+    for row in &rows {
         let mut line = String::new();
         for (cell, &width) in row.iter().zip(&widths) {
             line.push_str(&fit(cell, width));
