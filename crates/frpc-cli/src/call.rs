@@ -1,10 +1,11 @@
 //! `frpc call`: one call of any kind.
 
-use crate::arguments::{CallArguments, ServerArguments};
+use crate::arguments::CallArguments;
 use crate::failure::Failure;
 use crate::input::{Input, Lines};
 use crate::schema::{Callable, Schema};
 use crate::show::{Screen, note};
+use crate::source::Context;
 use crate::tap::FramePrinter;
 use crate::target::Target;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
@@ -22,12 +23,8 @@ use tokio::time::timeout;
 /// Number of requests of a stream that are read before earlier ones have been sent.
 const REQUESTS_AHEAD: usize = 16;
 
-pub(crate) async fn call(
-    arguments: CallArguments,
-    server: &ServerArguments,
-    schema: &Arc<Schema>,
-    screen: &Screen,
-) -> Result<(), Failure> {
+pub(crate) async fn call(arguments: CallArguments, context: &Context) -> Result<(), Failure> {
+    let (schema, screen) = (&Arc::new(context.schema().await?), &context.screen);
     let callable = schema.method(&arguments.method)?;
     let method = &callable.descriptor;
     let input = Input::new(&arguments.parameters, &callable.request(), method.is_client_streaming())?;
@@ -35,7 +32,7 @@ pub(crate) async fn call(
     let shower = ReplyPrinter { schema, callable, screen, out_field: arguments.out_field.as_deref() };
     check_field(callable, arguments.out_field.as_deref())?;
 
-    let target = Target::new(server)?;
+    let target = context.target()?;
     let started = Instant::now();
     let channel = target.connect(target.builder(), watcher(schema, screen)).await?;
     let limit = arguments.deadline.unwrap_or(target.connect_timeout());
@@ -322,7 +319,7 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arguments::OutputArguments;
+    use crate::arguments::{OutputArguments, ServerArguments};
     use frpc_dynamic::DescriptorPool;
     use tokio::io::duplex;
     use tokio::time;

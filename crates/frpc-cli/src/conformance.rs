@@ -5,9 +5,9 @@
 //! its methods. A client is a command that calls `Add` of this schema with 1 and 2, once for each case. Like `frpc
 //! call`, it exits with 0 if the call succeeds, and with 64 plus the status code if it fails.
 
-use crate::arguments::{ConformanceArguments, ServerArguments};
+use crate::arguments::ConformanceArguments;
 use crate::failure::{Failure, STATUS_BASE};
-use crate::show::Screen;
+use crate::source::Context;
 use crate::target::Target;
 use frisbee::Hello;
 use frisbee::tlv::{put_varint, take_varint};
@@ -66,13 +66,10 @@ struct Suite {
     outcomes: Vec<(Case, Option<String>)>,
 }
 
-pub(crate) async fn conformance(
-    arguments: &ConformanceArguments,
-    server: &ServerArguments,
-    screen: &Screen,
-) -> Result<(), Failure> {
+pub(crate) async fn conformance(arguments: &ConformanceArguments, context: &Context) -> Result<(), Failure> {
+    let screen = &context.screen;
     let command = arguments.client.as_deref().unwrap_or_default();
-    let target = arguments.client.is_none().then(|| Target::new(server)).transpose()?;
+    let target = arguments.client.is_none().then(|| context.target()).transpose()?;
     let (peer, receiver) = target.as_ref().map_or((command, "client"), |target| (target.address.as_str(), "server"));
     let is_for = |case: &Case| case.receiver == receiver || case.receiver == "both";
     let known: BTreeSet<_> = cases().filter(is_for).map(|case| case.rule).collect();

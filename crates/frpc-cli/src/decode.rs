@@ -7,11 +7,11 @@ mod capture;
 pub(crate) mod frames;
 mod wireshark;
 
-use crate::arguments::{DecodeArguments, Header, ServerArguments, SourceArguments};
+use crate::arguments::{DecodeArguments, Header};
 use crate::failure::Failure;
 use crate::schema::{self, Schema};
 use crate::show::{Screen, note};
-use crate::source;
+use crate::source::Context;
 use crate::target::{Target, environment};
 use capture::End;
 use frames::{ShownFrame, WatchedConnection};
@@ -35,23 +35,19 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Decodes frames from hexadecimal text or from a capture. As a proxy, decodes the frames that it forwards until it is
 /// stopped.
-pub(crate) async fn decode(
-    arguments: DecodeArguments,
-    server: &ServerArguments,
-    source: &SourceArguments,
-    screen: &Screen,
-) -> Result<(), Failure> {
+pub(crate) async fn decode(arguments: DecodeArguments, context: &Context) -> Result<(), Failure> {
+    let Context { server, source, screen } = context;
     // Query only a server that the user has named, because most captures are of other servers.
     let is_named = server.server.is_some() || environment().is_some();
     if arguments.wireshark {
         let schema = match schema::load_optional(source)? {
-            None if is_named => Some(source::schema(source, server).await?),
+            None if is_named => Some(context.schema().await?),
             named => named,
         };
         return screen.line(wireshark::dissector(schema.as_ref()).trim_end());
     }
     let schema = match schema::load_optional(source)? {
-        None if is_named || arguments.proxy.is_some() => source::schema_if_shown(source, server).await,
+        None if is_named || arguments.proxy.is_some() => context.schema_if_shown().await,
         named => named,
     };
     let schema = schema.map(Arc::new);
@@ -61,7 +57,7 @@ pub(crate) async fn decode(
         return show_capture(path, schema.as_ref(), form, screen);
     }
     if let Some(listen) = &arguments.proxy {
-        let target = Target::new(server)?;
+        let target = context.target()?;
         let screen = *screen;
         return proxy(listen, target, |number| {
             let mut conversation = WatchedConnection::new(schema.clone(), form);

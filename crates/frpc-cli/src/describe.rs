@@ -5,7 +5,7 @@
 use crate::arguments::DescribeArguments;
 use crate::failure::Failure;
 use crate::schema::Schema;
-use crate::show::Screen;
+use crate::source::Context;
 use frpc::polyglot::layout::json_name;
 use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
 use prost_reflect::prost_types::method_options::IdempotencyLevel;
@@ -18,7 +18,8 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
-pub(crate) fn describe(arguments: &DescribeArguments, schema: &Schema, screen: &Screen) -> Result<(), Failure> {
+pub(crate) async fn describe(arguments: &DescribeArguments, context: &Context) -> Result<(), Failure> {
+    let (schema, screen) = (context.schema().await?, &context.screen);
     let mut wanted = RequestedSymbols::default();
     if arguments.symbols.is_empty() {
         schema.services.iter().for_each(|service| wanted.service(&service.descriptor));
@@ -30,7 +31,7 @@ pub(crate) fn describe(arguments: &DescribeArguments, schema: &Schema, screen: &
         }
     }
     for symbol in &arguments.symbols {
-        find(schema, symbol, &mut wanted)?;
+        find(&schema, symbol, &mut wanted)?;
     }
     let is_one = wanted.files.len() == 1;
     for (at, (name, symbols)) in wanted.files.iter().enumerate() {

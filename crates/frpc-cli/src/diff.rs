@@ -13,22 +13,17 @@ use crate::arguments::{DiffArguments, ServerArguments, SourceArguments};
 use crate::failure::Failure;
 use crate::schema::{Schema, Service};
 use crate::show::Screen;
-use crate::source;
+use crate::source::Context;
 use frpc::polyglot::layout::{self, Description, Field, Plan, TypeLayout};
 use prost_reflect::{DescriptorPool, EnumDescriptor, FieldDescriptor, Kind, MessageDescriptor};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
 
-pub(crate) async fn diff(
-    arguments: &DiffArguments,
-    source: &SourceArguments,
-    server: &ServerArguments,
-    screen: &Screen,
-) -> Result<(), Failure> {
-    let before = load(&arguments.before, source, server).await?;
-    let after = load(&arguments.after, source, server).await?;
-    let mut report = Report { screen, breaks: 0 };
+pub(crate) async fn diff(arguments: &DiffArguments, context: &Context) -> Result<(), Failure> {
+    let before = load(&arguments.before, context).await?;
+    let after = load(&arguments.after, context).await?;
+    let mut report = Report { screen: &context.screen, breaks: 0 };
     let mut open: VecDeque<_> =
         before.pool.all_messages().filter_map(|one| Some((one.clone(), by_name(&after.pool, &one)?))).collect();
     compare_services(&before.services, &after.services, &mut open, &mut report)?;
@@ -60,9 +55,8 @@ pub(crate) async fn diff(
 ///   that a server provides itself are left out, because files do not declare them.
 /// * Anything else is the path of a descriptor set.
 ///
-/// `name` replaces the files in `source` and the address in `server`. Their other options apply, such as include
-/// folders and TLS.
-async fn load(name: &str, source: &SourceArguments, server: &ServerArguments) -> Result<Schema, Failure> {
+/// `name` replaces the files and the address in `context`. Its other options apply, such as include folders and TLS.
+async fn load(name: &str, context: &Context) -> Result<Schema, Failure> {
     let path = PathBuf::from(name);
     let is_server = name.contains(':') && !path.exists();
     let (proto, descriptor_set) = match path.extension() {
@@ -70,11 +64,11 @@ async fn load(name: &str, source: &SourceArguments, server: &ServerArguments) ->
         _ if is_server => (Vec::new(), None),
         _ => (Vec::new(), Some(path)),
     };
-    // `source::schema` connects to the server only if `source` names no file. It is therefore harmless that `server` is
+    // `Context::schema` connects to the server only if `source` names no file. It is therefore harmless that `server` is
     // also set to the name of a file.
-    let source = SourceArguments { proto, descriptor_set, ..source.clone() };
-    let server = ServerArguments { server: Some(name.to_owned()), ..server.clone() };
-    let mut schema = source::schema(&source, &server).await?;
+    let source = SourceArguments { proto, descriptor_set, ..context.source.clone() };
+    let server = ServerArguments { server: Some(name.to_owned()), ..context.server.clone() };
+    let mut schema = Context { server, source, screen: context.screen }.schema().await?;
     schema.services.retain(|service| !is_server || !service.is_provided());
     Ok(schema)
 }

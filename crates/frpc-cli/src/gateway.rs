@@ -1,11 +1,11 @@
 //! `frpc gateway`: serves all protocols of the gateway on behalf of a server that supports none of them.
 
-use crate::arguments::{GatewayArguments, ServerArguments, SourceArguments};
+use crate::arguments::{GatewayArguments, ServerArguments};
 use crate::failure::Failure;
 use crate::rules::{self, CurrentRules};
 use crate::schema::{Callable, Schema, Service};
-use crate::show::{Screen, note};
-use crate::source;
+use crate::show::note;
+use crate::source::Context;
 use crate::target::{Target, environment, read};
 use frpc::Server;
 use frpc::codegen;
@@ -24,15 +24,10 @@ use std::time::Duration;
 const HEALTH_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Runs the gateway until the process receives SIGTERM or SIGINT.
-pub(crate) async fn gateway(
-    arguments: GatewayArguments,
-    server: &ServerArguments,
-    source: &SourceArguments,
-    screen: &Screen,
-) -> Result<(), Failure> {
-    let server = forwarded_server(&arguments, server)?;
-    let target = Target::new(&server)?;
-    let schema = source::schema(source, &server).await?;
+pub(crate) async fn gateway(arguments: GatewayArguments, context: Context) -> Result<(), Failure> {
+    let context = Context { server: forwarded_server(&arguments, &context.server)?, ..context };
+    let target = context.target()?;
+    let schema = context.schema().await?;
     let services = forwarded(&schema, &arguments.allow)?;
     let forward = backend(&arguments, &target)?.fields(fields(&arguments));
     let (counters, health) = (Counters::new(), Health::new());
@@ -63,7 +58,7 @@ pub(crate) async fn gateway(
     let scheme = if arguments.listen_cert.is_some() { "https" } else { "http" };
     let listening = format!("listening on {scheme}://{}", server.local_addr());
     // Use a single write, because a reader may close the pipe after the first line.
-    screen.line(&format!("{listening}\n{} to {}", forwarding(&services), target.address))?;
+    context.screen.line(&format!("{listening}\n{} to {}", forwarding(&services), target.address))?;
     let names = services.iter().map(|(service, _)| service.descriptor.full_name().to_owned());
     let mirror = tokio::spawn(mirror_health(forward, health, names.collect()));
     let reload = || {

@@ -36,11 +36,11 @@ mod udp;
 use arguments::{Arguments, Command};
 use failure::Failure;
 use show::Screen;
+use source::Context;
 use std::ffi::OsString;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::runtime::Handle;
+use tokio::runtime::{Builder, Handle};
 
 /// Runs the command with these arguments and returns its exit code. The first argument is the name of the program.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -52,8 +52,15 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(1));
         }
     };
-    let screen = Screen::new(&arguments.output);
-    match perform(arguments, &screen) {
+    let Arguments { command, server, source, output } = arguments;
+    let screen = Screen::new(&output);
+    let builder = match command {
+        // The gateway serves connections, so it uses one worker thread per core.
+        Command::Gateway(_) => Builder::new_multi_thread(),
+        // Starting worker threads would take longer than the few calls that other commands make.
+        _ => Builder::new_current_thread(),
+    };
+    match run_on(builder, perform(command, Context { server, source, screen })) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             screen.failure(&failure);
@@ -62,44 +69,28 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-fn perform(arguments: Arguments, screen: &Screen) -> Result<(), Failure> {
-    let Arguments { command, server, source, output: _ } = arguments;
+async fn perform(command: Command, context: Context) -> Result<(), Failure> {
     match command {
-        Command::List(list) => on_runtime(async {
-            let schema = source::schema(&source, &server).await?;
-            list::list(&list, &schema, screen)
-        }),
-        Command::Describe(describe) => on_runtime(async {
-            let schema = source::schema(&source, &server).await?;
-            describe::describe(&describe, &schema, screen)
-        }),
-        Command::Diff(arguments) => on_runtime(diff::diff(&arguments, &source, &server, screen)),
-        Command::Call(call) if call.udp.is_some() => on_runtime(udp::call(&call, &source, screen)),
-        Command::Call(call) => on_runtime(async {
-            let schema = Arc::new(source::schema(&source, &server).await?);
-            call::call(call, &server, &schema, screen).await
-        }),
-        Command::Load(load) => on_runtime(async {
-            let schema = source::schema(&source, &server).await?;
-            load::load(&load, &server, schema, screen).await
-        }),
-        Command::Compare(compare) => load::compare(&compare, screen),
-        Command::Pub(publish) => on_runtime(pubsub::publish(publish, &server, &source, screen)),
-        Command::Sub(subscribe) => on_runtime(pubsub::subscribe(subscribe, &server, &source, screen)),
-        Command::Decode(decode) => on_runtime(decode::decode(decode, &server, &source, screen)),
-        Command::Trace(trace) => on_runtime(trace::trace(trace, &server, &source, screen)),
-        Command::Top(top) => on_runtime(top::top(top, &server, screen)),
-        Command::Mcp(arguments) => on_runtime(mcp::mcp(arguments, &server)),
-        Command::Conformance(arguments) => on_runtime(conformance::conformance(&arguments, &server, screen)),
-        // The gateway serves connections, so it uses one worker thread per core.
-        Command::Gateway(arguments) => {
-            run_on(tokio::runtime::Builder::new_multi_thread(), gateway::gateway(arguments, &server, &source, screen))
-        }
-        Command::New(arguments) => new::new(&arguments, screen),
+        Command::List(arguments) => list::list(&arguments, &context).await,
+        Command::Describe(arguments) => describe::describe(&arguments, &context).await,
+        Command::Diff(arguments) => diff::diff(&arguments, &context).await,
+        Command::Call(arguments) if arguments.udp.is_some() => udp::call(&arguments, &context).await,
+        Command::Call(arguments) => call::call(arguments, &context).await,
+        Command::Load(arguments) => load::load(&arguments, &context).await,
+        Command::Compare(arguments) => load::compare(&arguments, &context.screen),
+        Command::Pub(arguments) => pubsub::publish(arguments, &context).await,
+        Command::Sub(arguments) => pubsub::subscribe(arguments, &context).await,
+        Command::Decode(arguments) => decode::decode(arguments, &context).await,
+        Command::Trace(arguments) => trace::trace(arguments, &context).await,
+        Command::Top(arguments) => top::top(arguments, &context).await,
+        Command::Mcp(arguments) => mcp::mcp(arguments, &context).await,
+        Command::Conformance(arguments) => conformance::conformance(&arguments, &context).await,
+        Command::Gateway(arguments) => gateway::gateway(arguments, context).await,
+        Command::New(arguments) => new::new(&arguments, &context.screen),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut arguments::command(), "frpc", &mut script);
-            screen.line(String::from_utf8_lossy(&script).trim_end())
+            context.screen.line(String::from_utf8_lossy(&script).trim_end())
         }
     }
 }
@@ -109,16 +100,8 @@ const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
 /// Interval at which the command checks at exit whether its connections have closed.
 const CLOSE_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Runs a future on the current thread. Starting worker threads would take longer than the few calls that most commands
-/// make.
-fn on_runtime(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
-    run_on(tokio::runtime::Builder::new_current_thread(), work)
-}
-
-fn run_on(
-    mut builder: tokio::runtime::Builder,
-    work: impl Future<Output = Result<(), Failure>>,
-) -> Result<(), Failure> {
+/// Runs a future, and then waits until its connections have closed.
+fn run_on(mut builder: Builder, work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     let runtime = builder.enable_all().build();
     let runtime = runtime.map_err(|error| Failure::new(format!("cannot start: {error}")))?;
     let outcome = runtime.block_on(work);
@@ -137,13 +120,14 @@ fn run_on(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
 
     #[test]
     fn command_ends_when_its_connections_have_closed() {
         let has_closed = Arc::new(AtomicBool::new(false));
         let closing = has_closed.clone();
-        let outcome = on_runtime(async move {
+        let outcome = run_on(Builder::new_current_thread(), async move {
             tokio::spawn(async move {
                 for _ in 0..100 {
                     tokio::task::yield_now().await;

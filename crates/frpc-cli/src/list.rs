@@ -2,11 +2,13 @@
 
 use crate::arguments::ListArguments;
 use crate::failure::Failure;
-use crate::schema::{Callable, Schema, Service};
+use crate::schema::{Callable, Service};
 use crate::show::Screen;
+use crate::source::Context;
 use serde_json::{Value, json};
 
-pub(crate) fn list(arguments: &ListArguments, schema: &Schema, screen: &Screen) -> Result<(), Failure> {
+pub(crate) async fn list(arguments: &ListArguments, context: &Context) -> Result<(), Failure> {
+    let (schema, screen) = (context.schema().await?, &context.screen);
     if let Some(name) = &arguments.service {
         return methods(schema.service(name)?, arguments.long, screen);
     }

@@ -11,13 +11,13 @@ mod schedule;
 mod stats;
 mod template;
 
-use crate::arguments::{CompareArguments, LoadArguments, Ramp, ServerArguments};
+use crate::arguments::{CompareArguments, LoadArguments, Ramp};
 use crate::call::{metadata, request};
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::schema::{Callable, Schema};
 use crate::show::{Screen, note};
-use crate::target::Target;
+use crate::source::Context;
 use engine::{Caller, Clock, Loop};
 use fastrand::Rng;
 use frpc::{Channel, Code, Metadata, Request, Status};
@@ -47,13 +47,8 @@ const RECONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Interval at which the progress of the load test is printed.
 const PROGRESS: Duration = Duration::from_millis(500);
 
-pub(crate) async fn load(
-    arguments: &LoadArguments,
-    server: &ServerArguments,
-    schema: Schema,
-    screen: &Screen,
-) -> Result<(), Failure> {
-    let schema = Arc::new(schema);
+pub(crate) async fn load(arguments: &LoadArguments, context: &Context) -> Result<(), Failure> {
+    let (schema, screen) = (context.schema().await?, &context.screen);
     let methods = prepare(&schema, arguments)?;
     let weights = methods.iter().map(|method| u64::from(method.weight)).sum::<u64>();
     if weights == 0 {
@@ -64,7 +59,7 @@ pub(crate) async fn load(
     let callers = if is_open { CALLERS_OPEN } else { CALLERS_CLOSED };
     let callers = arguments.concurrency.map_or(callers, NonZeroUsize::get);
 
-    let target = Target::new(server)?;
+    let target = context.target()?;
     let mut channels = Vec::new();
     for _ in 0..arguments.connections.get() {
         channels.push(target.connect(target.builder().reconnect_timeout(RECONNECT_TIMEOUT), None).await?);
@@ -220,7 +215,7 @@ fn bodies(
 /// The calls of a load test: selects the method of each call, encodes its requests, and stores the status of the first
 /// failed call.
 struct Calls {
-    schema: Arc<Schema>,
+    schema: Schema,
     channels: Vec<Channel>,
     methods: Vec<Prepared>,
     /// Sum of the weights of all methods.

@@ -8,6 +8,7 @@
 use crate::arguments::{McpArguments, ServerArguments};
 use crate::failure::Failure;
 use crate::show::metadata_members;
+use crate::source::Context;
 use crate::target::Target;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -28,8 +29,9 @@ const PARSE_ERROR: i32 = -32700;
 const INTERNAL_ERROR: i32 = -32603;
 
 /// Connects an agent, through standard input and output, to the tools of the server.
-pub(crate) async fn mcp(arguments: McpArguments, server: &ServerArguments) -> Result<(), Failure> {
-    let server = ServerArguments { server: arguments.to.or_else(|| server.server.clone()), ..server.clone() };
+pub(crate) async fn mcp(arguments: McpArguments, context: &Context) -> Result<(), Failure> {
+    let server = arguments.to.or_else(|| context.server.server.clone());
+    let server = ServerArguments { server, ..context.server.clone() };
     let target = Target::new(&server)?;
     let prefix = prefix(&arguments.metadata)?;
     let dial = || target.dial_lines();

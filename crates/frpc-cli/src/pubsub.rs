@@ -1,13 +1,12 @@
 //! `frpc pub` and `frpc sub`: publish messages to a broker and print received messages, as bytes or with a type of
 //! the schema.
 
-use crate::arguments::{PubArguments, ServerArguments, SourceArguments, SubArguments, SubStart};
+use crate::arguments::{PubArguments, SubArguments, SubStart};
 use crate::failure::Failure;
 use crate::input::{Input, Lines};
 use crate::schema::Schema;
-use crate::show::{Screen, note};
-use crate::source;
-use crate::target::Target;
+use crate::show::note;
+use crate::source::Context;
 use frpc::Status;
 use frpc::bytes::Bytes;
 use frpc::polyglot::{Decoder, Root};
@@ -26,13 +25,9 @@ struct TypedMessages {
 }
 
 impl TypedMessages {
-    async fn new(
-        source: &SourceArguments,
-        server: &ServerArguments,
-        name: Option<&str>,
-    ) -> Result<Option<Self>, Failure> {
+    async fn new(context: &Context, name: Option<&str>) -> Result<Option<Self>, Failure> {
         let Some(name) = name else { return Ok(None) };
-        let schema = source::schema(source, server).await?;
+        let schema = context.schema().await?;
         let descriptor = schema.pool.get_message_by_name(name);
         let descriptor = descriptor.ok_or_else(|| Failure::new(format!("the schema has no message {name}")))?;
         Ok(Some(Self { schema, descriptor }))
@@ -55,13 +50,8 @@ impl TypedMessages {
     }
 }
 
-pub(crate) async fn publish(
-    arguments: PubArguments,
-    server: &ServerArguments,
-    source: &SourceArguments,
-    screen: &Screen,
-) -> Result<(), Failure> {
-    let typed = TypedMessages::new(source, server, arguments.of.as_deref()).await?;
+pub(crate) async fn publish(arguments: PubArguments, context: &Context) -> Result<(), Failure> {
+    let typed = TypedMessages::new(context, arguments.of.as_deref()).await?;
     let reads_lines = arguments.message.iter().any(|message| message == "-");
     let texts: Vec<String> = arguments.message.into_iter().filter(|message| message != "-").collect();
     let messages: Vec<Bytes> = match &typed {
@@ -72,7 +62,7 @@ pub(crate) async fn publish(
         }
         None => texts.iter().map(|text| plain(text)).collect::<Result<_, _>>()?,
     };
-    let client = Target::new(server)?.broker().await?;
+    let client = context.target()?.broker().await?;
     let mut count = 0_u64;
     let publishing = async {
         for message in messages {
@@ -90,7 +80,7 @@ pub(crate) async fn publish(
     let published: Result<(), Failure> = publishing.await;
     // Wait until the broker has received all messages, including those before an invalid line.
     client.sync().await.map_err(Status::from)?;
-    screen.remark(1, || format!("{count} messages were published"));
+    context.screen.remark(1, || format!("{count} messages were published"));
     published
 }
 
@@ -134,14 +124,10 @@ fn plain(text: &str) -> Result<Bytes, Failure> {
     }
 }
 
-pub(crate) async fn subscribe(
-    arguments: SubArguments,
-    server: &ServerArguments,
-    source: &SourceArguments,
-    screen: &Screen,
-) -> Result<(), Failure> {
-    let typed = TypedMessages::new(source, server, arguments.of.as_deref()).await?;
-    let client = Target::new(server)?.broker().await?;
+pub(crate) async fn subscribe(arguments: SubArguments, context: &Context) -> Result<(), Failure> {
+    let screen = &context.screen;
+    let typed = TypedMessages::new(context, arguments.of.as_deref()).await?;
+    let client = context.target()?.broker().await?;
     let pattern = arguments.pattern.as_str();
     let mut subscription = match (&arguments.group, arguments.from) {
         (Some(group), _) => client.queue_subscribe(pattern, group).await,

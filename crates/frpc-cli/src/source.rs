@@ -1,9 +1,10 @@
-//! Source of a command's schema: the files that its arguments name, or else the server.
+//! Options that all commands have in common, and the source of a command's schema: the files that its arguments name, or
+//! else the server.
 
 use crate::arguments::{ServerArguments, SourceArguments};
 use crate::failure::Failure;
 use crate::schema::{self, Schema};
-use crate::show::note;
+use crate::show::{Screen, note};
 use crate::target::Target;
 use frpc::{Code, Status};
 use frpc_reflection::{ServerSchema, fetch_grpc_files, v1};
@@ -14,22 +15,38 @@ use tokio::time::timeout;
 /// cause this timeout.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Loads the schema from the files that the arguments name. If they name none, requests the schema from the server.
-pub(crate) async fn schema(source: &SourceArguments, server: &ServerArguments) -> Result<Schema, Failure> {
-    let target = Target::new(server);
-    let is_grpc = target.as_ref().is_ok_and(Target::is_grpc);
-    let mut schema = match schema::load_optional(source)? {
-        Some(schema) => schema,
-        None => fetch(&target?).await?,
-    };
-    schema.is_grpc = is_grpc;
-    Ok(schema)
+/// Options that all commands have in common.
+#[derive(Clone)]
+pub(crate) struct Context {
+    pub(crate) server: ServerArguments,
+    pub(crate) source: SourceArguments,
+    pub(crate) screen: Screen,
 }
 
-/// Like [`schema()`], but prints a warning and returns `None` if no schema is available.
-pub(crate) async fn schema_if_shown(source: &SourceArguments, server: &ServerArguments) -> Option<Schema> {
-    let loaded = schema(source, server).await;
-    loaded.inspect_err(|failure| note(format_args!("warning: messages are shown without their schema: {failure}"))).ok()
+impl Context {
+    /// Returns the server that the arguments name.
+    pub(crate) fn target(&self) -> Result<Target, Failure> {
+        Target::new(&self.server)
+    }
+
+    /// Loads the schema from the files that the arguments name. If they name none, requests the schema from the server.
+    pub(crate) async fn schema(&self) -> Result<Schema, Failure> {
+        let target = self.target();
+        let is_grpc = target.as_ref().is_ok_and(Target::is_grpc);
+        let mut schema = match schema::load_optional(&self.source)? {
+            Some(schema) => schema,
+            None => fetch(&target?).await?,
+        };
+        schema.is_grpc = is_grpc;
+        Ok(schema)
+    }
+
+    /// Like [`schema`](Self::schema), but prints a warning and returns `None` if no schema is available.
+    pub(crate) async fn schema_if_shown(&self) -> Option<Schema> {
+        let warn =
+            |failure: &Failure| note(format_args!("warning: messages are shown without their schema: {failure}"));
+        self.schema().await.inspect_err(warn).ok()
+    }
 }
 
 async fn fetch(target: &Target) -> Result<Schema, Failure> {

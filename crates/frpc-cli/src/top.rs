@@ -8,9 +8,9 @@ mod methods;
 mod screen;
 mod view;
 
-use crate::arguments::{ServerArguments, TopArguments};
+use crate::arguments::TopArguments;
 use crate::failure::Failure;
-use crate::show::Screen;
+use crate::source::Context;
 use crate::target::Target;
 pub(crate) use board::Column;
 use board::{KeyEffect, TopView};
@@ -32,8 +32,8 @@ const DETAIL_TIMEOUT: Duration = Duration::from_secs(1);
 const CONNECTIONS: u32 = 1024;
 
 /// Shows the live view until the user quits. If standard output is not a terminal, prints the view once as text.
-pub(crate) async fn top(arguments: TopArguments, server: &ServerArguments, screen: &Screen) -> Result<(), Failure> {
-    let target = Target::new(server)?;
+pub(crate) async fn top(arguments: TopArguments, context: &Context) -> Result<(), Failure> {
+    let (target, screen) = (context.target()?, &context.screen);
     let client = IntrospectionClient::new(target.connect(target.builder(), None).await?);
     let is_live = !arguments.once && !screen.json && io::stdout().is_terminal();
     let interval_ms = u32::try_from(arguments.interval.as_millis()).unwrap_or(u32::MAX);

@@ -1,13 +1,12 @@
 //! `frpc trace`: a proxy that observes calls and prints each one when it ends.
 
-use crate::arguments::{ServerArguments, SourceArguments, TraceArguments};
+use crate::arguments::TraceArguments;
 use crate::decode::frames::{FrameEvent, Step, WatchedConnection};
 use crate::decode::proxy;
 use crate::failure::Failure;
 use crate::schema;
 use crate::show::Screen;
-use crate::source;
-use crate::target::Target;
+use crate::source::Context;
 use frisbee_core::Role;
 use frpc::Code;
 use serde_json::json;
@@ -24,22 +23,17 @@ const FOLLOWED: usize = 65_536;
 const FRAMES_KEPT: usize = 1000;
 
 /// Prints calls until the user interrupts the trace or enough calls have been shown.
-pub(crate) async fn trace(
-    arguments: TraceArguments,
-    server: &ServerArguments,
-    source: &SourceArguments,
-    screen: &Screen,
-) -> Result<(), Failure> {
-    let schema = match schema::load_optional(source)? {
+pub(crate) async fn trace(arguments: TraceArguments, context: &Context) -> Result<(), Failure> {
+    let schema = match schema::load_optional(&context.source)? {
         Some(schema) => Some(schema),
         // Continue without a schema. Methods are then shown as numbers.
-        None => source::schema_if_shown(source, server).await,
+        None => context.schema_if_shown().await,
     };
     let schema = schema.map(Arc::new);
-    let target = Target::new(server)?;
+    let target = context.target()?;
     let (listen, wanted) = (arguments.listen.clone(), arguments.count);
     let (filter, screen, shown, enough) =
-        (Arc::new(arguments), *screen, Arc::new(AtomicU64::new(0)), Arc::new(Notify::new()));
+        (Arc::new(arguments), context.screen, Arc::new(AtomicU64::new(0)), Arc::new(Notify::new()));
     let watch = |number| {
         let trace = Trace::new(WatchedConnection::new(schema.clone(), None), filter.frames);
         let (filter, shown, enough) = (filter.clone(), shown.clone(), enough.clone());

@@ -3,12 +3,13 @@
 //! The request and the reply are one datagram each. docs/udp.md describes the rules of servers. Messages are JSON, so
 //! the schema is optional. With a schema, parameters and replies are checked as in other calls.
 
-use crate::arguments::{CallArguments, SourceArguments};
+use crate::arguments::CallArguments;
 use crate::call::{check_field, metadata, print_message};
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::schema::{self, Callable};
-use crate::show::{Screen, metadata_members};
+use crate::show::metadata_members;
+use crate::source::Context;
 use crate::tensors::message_from_json;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use frpc::{Code, Metadata, Status};
@@ -34,9 +35,9 @@ const DEFAULT_DEADLINE: Duration = Duration::from_secs(3);
 /// Default number of retries of a request without a reply. Applies only to methods that the schema marks as idempotent.
 const IDEMPOTENT_RETRIES: u32 = 2;
 
-pub(crate) async fn call(arguments: &CallArguments, source: &SourceArguments, screen: &Screen) -> Result<(), Failure> {
+pub(crate) async fn call(arguments: &CallArguments, context: &Context) -> Result<(), Failure> {
     let Some(address) = &arguments.udp else { return Err(Failure::new("no address: use --udp HOST:PORT")) };
-    let schema = schema::load_optional(source)?;
+    let (schema, screen) = (schema::load_optional(&context.source)?, &context.screen);
     let callable = schema.as_ref().map(|schema| schema.method(&arguments.method)).transpose()?;
     match callable {
         Some(callable) => check_field(callable, arguments.out_field.as_deref())?,
