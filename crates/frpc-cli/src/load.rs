@@ -107,7 +107,8 @@ pub(crate) fn compare(arguments: &CompareArguments, screen: &Screen) -> Result<(
         let report = serde_json::from_str::<Report>(&text);
         report.map_err(|error| Failure::new(format!("{} is not a report: {error}", path.display())))
     };
-    let comparison = Comparison::of(&read(&arguments.before)?, &read(&arguments.after)?);
+    let (before, after) = (read(&arguments.before)?, read(&arguments.after)?);
+    let comparison = Comparison::of(&before, &after);
     if screen.json { screen.json_line(&comparison.json()) } else { screen.line(comparison.text().trim_end()) }
 }
 

@@ -45,10 +45,9 @@ pub(crate) fn page(report: &Report) -> String {
     );
     out.push_str("<table><tr><th>ms<th>calls<th>min<th>mean<th>p50<th>p90<th>p99<th>p99.9<th>max<th>codes</tr>");
     for method in &report.methods {
-        let latency = &method.latency;
         let codes: Vec<_> = method.codes.iter().map(|(code, count)| format!("{code} {count}")).collect();
         let _ = write!(out, "<tr><td>{}<td>{}", text(&method.name), method.calls);
-        for value in [latency.min, latency.mean, latency.p50, latency.p90, latency.p99, latency.p999, latency.max] {
+        for (_, value) in method.latency.labelled() {
             let _ = write!(out, "<td>{}", shown(value));
         }
         let _ = write!(out, "<td>{}</tr>", text(&codes.join(", ")));

@@ -67,17 +67,9 @@ fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-fn latency(histogram: &Histogram<u64>) -> Latency {
-    let at = |quantile| millis(Duration::from_nanos(histogram.value_at_quantile(quantile)));
-    Latency {
-        min: millis(Duration::from_nanos(if histogram.is_empty() { 0 } else { histogram.min() })),
-        mean: histogram.mean() / 1e6,
-        p50: at(0.5),
-        p90: at(0.9),
-        p99: at(0.99),
-        p999: at(0.999),
-        max: millis(Duration::from_nanos(histogram.max())),
-    }
+/// Returns the time in milliseconds within which this share of calls ended. The histogram is in nanoseconds.
+pub(super) fn quantile_millis(histogram: &Histogram<u64>, quantile: f64) -> f64 {
+    histogram.value_at_quantile(quantile) as f64 / 1e6
 }
 
 impl Report {
@@ -89,31 +81,17 @@ impl Report {
         duration: Duration,
         slow: Duration,
     ) -> Self {
-        let mut before = Duration::ZERO;
-        let timeline = stats.rows.iter().map(|row| {
-            let length = row.until.saturating_sub(before).as_secs_f64();
-            before = row.until;
-            SampleRow {
-                second: row.until.as_secs_f64(),
-                calls_per_second: row.calls as f64 / length,
-                failed: row.failed,
-                p50: millis(row.median),
-                p99: millis(row.p99),
-                max: millis(row.max),
-            }
-        });
         let methods = stats.methods.iter().map(|method| {
             let codes = (0..).zip(&method.codes).filter(|(_, count)| **count > 0);
             Method {
                 name: method.name.clone(),
                 calls: method.latency.len(),
                 codes: codes.map(|(code, count)| (Code::from_i32(code).name().to_owned(), *count)).collect(),
-                latency: latency(&method.latency),
+                latency: Latency::new(&method.latency),
             }
         });
         let quantiles = (0..=40).map(|step| 1.0 - 10_f64.powf(-f64::from(step) / 8.0));
-        let distribution =
-            quantiles.map(|quantile| (quantile, millis(Duration::from_nanos(stats.all.value_at_quantile(quantile)))));
+        let distribution = quantiles.map(|quantile| (quantile, quantile_millis(&stats.all, quantile)));
         Self {
             server: server.to_owned(),
             mode,
@@ -122,12 +100,12 @@ impl Report {
             calls: stats.calls(),
             failed: stats.failed(),
             calls_per_second: stats.calls_per_second(duration),
-            latency: latency(&stats.all),
+            latency: Latency::new(&stats.all),
             slow: stats.slower_than(slow),
             slow_from: millis(slow),
             late_max: millis(stats.late_max()),
             methods: methods.collect(),
-            timeline: timeline.collect(),
+            timeline: stats.rows.clone(),
             distribution: distribution.collect(),
         }
     }
@@ -161,11 +139,20 @@ impl Report {
 }
 
 impl Latency {
-    fn text(&self) -> String {
+    fn new(histogram: &Histogram<u64>) -> Self {
+        let at = |quantile| quantile_millis(histogram, quantile);
+        let (min, mean) = (at(0.0), histogram.mean() / 1e6);
+        Self { min, mean, p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: at(1.0) }
+    }
+
+    /// Returns the values with their labels.
+    pub(super) fn labelled(&self) -> [(&'static str, f64); 7] {
         let Self { min, mean, p50, p90, p99, p999, max } = *self;
-        let parts =
-            [("min", min), ("mean", mean), ("p50", p50), ("p90", p90), ("p99", p99), ("p99.9", p999), ("max", max)];
-        let parts: Vec<_> = parts.iter().map(|(label, value)| format!("{label} {}", shown(*value))).collect();
+        [("min", min), ("mean", mean), ("p50", p50), ("p90", p90), ("p99", p99), ("p99.9", p999), ("max", max)]
+    }
+
+    fn text(&self) -> String {
+        let parts = self.labelled().map(|(label, value)| format!("{label} {}", shown(value)));
         format!("{} ms", parts.join("  "))
     }
 }
@@ -184,18 +171,18 @@ pub(crate) fn shown(millis: f64) -> String {
     }
 }
 
-/// Comparison of two load reports, with the ratio of the second value to the first for each quantity.
+/// Comparison of two load reports.
 #[derive(Serialize)]
-pub(crate) struct Comparison {
-    before: Load,
-    after: Load,
+pub(crate) struct Comparison<'a> {
+    before: Load<'a>,
+    after: Load<'a>,
     figures: Vec<Figure>,
 }
 
 #[derive(Serialize)]
-struct Load {
-    server: String,
-    mode: String,
+struct Load<'a> {
+    server: &'a str,
+    mode: &'a str,
 }
 
 #[derive(Serialize)]
@@ -207,32 +194,27 @@ struct Figure {
     ratio: Option<f64>,
 }
 
-impl Comparison {
-    pub(crate) fn of(before: &Report, after: &Report) -> Self {
-        let mut figures = Vec::new();
-        let mut figure = |name: &str, before: f64, after: f64| {
+impl<'a> Comparison<'a> {
+    pub(crate) fn of(before: &'a Report, after: &'a Report) -> Self {
+        let figure = |name: String, before: f64, after: f64| {
             let ratio = (before > 0.0).then(|| after / before);
-            figures.push(Figure { name: name.to_owned(), before, after, ratio });
+            Figure { name, before, after, ratio }
         };
-        figure("calls/s", before.calls_per_second, after.calls_per_second);
-        figure("failed", before.failed as f64, after.failed as f64);
         let share = |report: &Report| 100.0 * report.slow as f64 / report.calls.max(1) as f64;
-        figure("slow, %", share(before), share(after));
-        let (one, other) = (&before.latency, &after.latency);
-        figure("mean, ms", one.mean, other.mean);
-        figure("p50, ms", one.p50, other.p50);
-        figure("p90, ms", one.p90, other.p90);
-        figure("p99, ms", one.p99, other.p99);
-        figure("p99.9, ms", one.p999, other.p999);
-        figure("max, ms", one.max, other.max);
-        for method in &before.methods {
-            if let Some(same) = after.methods.iter().find(|other| other.name == method.name)
-                && before.methods.len() > 1
-            {
-                figure(&format!("p99 {}", method.name), method.latency.p99, same.latency.p99);
+        let mut figures = vec![
+            figure("calls/s".to_owned(), before.calls_per_second, after.calls_per_second),
+            figure("failed".to_owned(), before.failed as f64, after.failed as f64),
+            figure("slow, %".to_owned(), share(before), share(after)),
+        ];
+        for ((label, one), (_, other)) in before.latency.labelled().into_iter().zip(after.latency.labelled()).skip(1) {
+            figures.push(figure(format!("{label}, ms"), one, other));
+        }
+        for method in before.methods.iter().filter(|_| before.methods.len() > 1) {
+            if let Some(same) = after.methods.iter().find(|other| other.name == method.name) {
+                figures.push(figure(format!("p99 {}", method.name), method.latency.p99, same.latency.p99));
             }
         }
-        let load = |report: &Report| Load { server: report.server.clone(), mode: report.mode.clone() };
+        let load = |report: &'a Report| Load { server: &report.server, mode: &report.mode };
         Self { before: load(before), after: load(after), figures }
     }
 

@@ -1,5 +1,6 @@
 //! Measurements of a load test: a histogram per method, status codes, and a timeline.
 
+use super::report::{SampleRow, quantile_millis};
 use frpc::Code;
 use hdrhistogram::Histogram;
 use std::time::Duration;
@@ -35,7 +36,7 @@ pub(crate) struct Stats {
     /// Time at which the last call has ended, relative to the start of the load.
     ended: Duration,
     /// Rows of the timeline that are complete.
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<SampleRow>,
     row_length: Duration,
     current: Current,
 }
@@ -48,18 +49,6 @@ pub(crate) struct MethodStats {
     pub(crate) latency: Histogram<u64>,
     /// Number of calls that ended with each status code.
     pub(crate) codes: [u64; CODES],
-}
-
-/// Row of the timeline: the number of calls that ended in an interval of the load, and their latencies.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Row {
-    /// End of the interval that the row covers, relative to the start of the load.
-    pub(crate) until: Duration,
-    pub(crate) calls: u64,
-    pub(crate) failed: u64,
-    pub(crate) median: Duration,
-    pub(crate) p99: Duration,
-    pub(crate) max: Duration,
 }
 
 #[derive(Debug)]
@@ -142,14 +131,13 @@ impl Stats {
 
     fn end_row(&mut self) {
         let latency = &self.current.latency;
-        let at = |quantile| Duration::from_nanos(latency.value_at_quantile(quantile));
-        self.rows.push(Row {
-            until: self.row_end(),
-            calls: latency.len(),
+        self.rows.push(SampleRow {
+            second: self.row_end().as_secs_f64(),
+            calls_per_second: latency.len() as f64 / self.row_length.as_secs_f64(),
             failed: self.current.failed,
-            median: at(0.5),
-            p99: at(0.99),
-            max: Duration::from_nanos(latency.max()),
+            p50: quantile_millis(latency, 0.5),
+            p99: quantile_millis(latency, 0.99),
+            max: quantile_millis(latency, 1.0),
         });
         self.current.latency.reset();
         self.current.failed = 0;
@@ -178,8 +166,9 @@ mod tests {
         stats.record(millis(10), millis(1), Duration::ZERO, ok);
         stats.record(millis(350), millis(200), Duration::ZERO, Outcome { code: Code::Aborted, ..ok });
         stats.finish();
-        let rows: Vec<_> = stats.rows.iter().map(|row| (row.until.as_millis(), row.calls, row.failed)).collect();
-        assert_eq!(rows, [(100, 1, 0), (200, 0, 0), (300, 0, 0), (400, 1, 1)]);
+        let tenths = |value: f64| (value * 10.0).round();
+        let rows = stats.rows.iter().map(|row| (tenths(row.second), tenths(row.calls_per_second), row.failed));
+        assert_eq!(Vec::from_iter(rows), [(1.0, 100.0, 0), (2.0, 0.0, 0), (3.0, 0.0, 0), (4.0, 100.0, 1)]);
         assert_eq!((stats.calls(), stats.failed()), (2, 1));
         assert_eq!(stats.slower_than(millis(100)), 1);
         assert_eq!(stats.methods[0].codes[10], 1);
