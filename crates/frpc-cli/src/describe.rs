@@ -10,8 +10,8 @@ use frpc::polyglot::layout::json_name;
 use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
 use prost_reflect::prost_types::method_options::IdempotencyLevel;
 use prost_reflect::prost_types::{
-    DescriptorProto, EnumDescriptorProto, EnumOptions, EnumValueOptions, FieldDescriptorProto, FileDescriptorProto,
-    MessageOptions, OneofDescriptorProto, ServiceDescriptorProto,
+    DescriptorProto, EnumDescriptorProto, EnumOptions, EnumValueOptions, FieldDescriptorProto, FieldOptions,
+    FileDescriptorProto, MessageOptions, OneofDescriptorProto, ServiceDescriptorProto,
 };
 use prost_reflect::{FileDescriptor, Kind, MessageDescriptor, Syntax};
 use serde_json::json;
@@ -67,20 +67,16 @@ fn find(schema: &Schema, symbol: &str, wanted: &mut RequestedSymbols) -> Result<
         wanted.symbol(&found.parent_file(), outermost.unwrap_or_else(|| found.full_name().to_owned()));
         return Ok(());
     }
-    let service = schema.service(name).or_else(|error| match schema.method(name) {
-        Ok(method) => schema.service(method.descriptor.parent_service().full_name()),
-        Err(_) => Err(error),
+    let service = schema.service(name).or_else(|_| {
+        let method = schema.method(name)?;
+        schema.service(method.descriptor.parent_service().full_name())
     });
-    match service {
-        Ok(service) => wanted.service(&service.descriptor),
-        Err(_) => {
-            let services: Vec<_> = schema.services.iter().map(|service| service.descriptor.full_name()).collect();
-            return Err(Failure::new(format!(
-                "the schema has no service, method, message or enum {name}; its services are: {}",
-                services.join(", ")
-            )));
-        }
-    }
+    let service = service.map_err(|_| {
+        let services: Vec<_> = schema.services.iter().map(|service| service.descriptor.full_name()).collect();
+        let services = services.join(", ");
+        Failure::new(format!("the schema has no service, method, message or enum {name}; its services are: {services}"))
+    })?;
+    wanted.service(&service.descriptor);
     Ok(())
 }
 
@@ -155,27 +151,19 @@ fn print(file: &FileDescriptor, symbols: &BTreeSet<String>) -> String {
         let public = if public.contains(&at) { "public " } else { "" };
         let _ = writeln!(printer.out, "{blank}import {public}{};", quoted(import));
     }
-    let full = |name: &str| match proto.package() {
-        "" => name.to_owned(),
-        package => format!("{package}.{name}"),
-    };
-    for (at, service) in (0..).zip(&proto.service) {
-        if symbols.contains(&full(service.name())) {
-            printer.out.push('\n');
-            printer.service(service, &[6, at]);
-        }
+    let prefix = if proto.package().is_empty() { String::new() } else { format!("{}.", proto.package()) };
+    let is_wanted = |name: &str| symbols.contains(&format!("{prefix}{name}"));
+    for (at, service) in (0..).zip(&proto.service).filter(|(_, service)| is_wanted(service.name())) {
+        printer.out.push('\n');
+        printer.service(service, &[6, at]);
     }
-    for (at, message) in (0..).zip(&proto.message_type) {
-        if symbols.contains(&full(message.name())) {
-            printer.out.push('\n');
-            printer.message(message, &[4, at], 0);
-        }
+    for (at, message) in (0..).zip(&proto.message_type).filter(|(_, message)| is_wanted(message.name())) {
+        printer.out.push('\n');
+        printer.message(message, &[4, at], 0);
     }
-    for (at, found) in (0..).zip(&proto.enum_type) {
-        if symbols.contains(&full(found.name())) {
-            printer.out.push('\n');
-            printer.enumeration(found, &[5, at], 0);
-        }
+    for (at, found) in (0..).zip(&proto.enum_type).filter(|(_, found)| is_wanted(found.name())) {
+        printer.out.push('\n');
+        printer.enumeration(found, &[5, at], 0);
     }
     printer.out
 }
@@ -201,10 +189,8 @@ impl Printer {
     fn comment(&mut self, path: &[i32], depth: usize) {
         let text = self.comments.get(path).cloned().unwrap_or_default();
         for line in text.lines() {
-            self.line(
-                depth,
-                format!("//{}{line}", if line.starts_with(' ') || line.is_empty() { "" } else { " " }).trim_end(),
-            );
+            let space = if line.starts_with(' ') { "" } else { " " };
+            self.line(depth, format!("//{space}{line}").trim_end());
         }
     }
 
@@ -222,22 +208,20 @@ impl Printer {
                 stream(method.server_streaming()),
                 method.output_type()
             );
-            let mut options = Vec::new();
-            if let Some(set) = &method.options {
-                if set.deprecated() {
-                    options.push("option deprecated = true;".to_owned());
-                }
-                if set.idempotency_level() != IdempotencyLevel::IdempotencyUnknown {
-                    options.push(format!("option idempotency_level = {};", set.idempotency_level().as_str_name()));
-                }
-            }
-            if options.is_empty() {
+            let options = method.options.clone().unwrap_or_default();
+            let level = options.idempotency_level();
+            if !options.deprecated() && level == IdempotencyLevel::IdempotencyUnknown {
                 self.line(1, &format!("{head};"));
-            } else {
-                self.line(1, &format!("{head} {{"));
-                options.iter().for_each(|option| self.line(2, option));
-                self.line(1, "}");
+                continue;
             }
+            self.line(1, &format!("{head} {{"));
+            if options.deprecated() {
+                self.line(2, "option deprecated = true;");
+            }
+            if level != IdempotencyLevel::IdempotencyUnknown {
+                self.line(2, &format!("option idempotency_level = {};", level.as_str_name()));
+            }
+            self.line(1, "}");
         }
         self.line(0, "}");
     }
@@ -340,13 +324,12 @@ impl Printer {
         if let Some(default) = &field.default_value {
             options.push(format!("default = {}", shown_default(field.r#type(), default)));
         }
-        if let Some(set) = &field.options {
-            if let Some(packed) = set.packed {
-                options.push(format!("packed = {packed}"));
-            }
-            if set.deprecated() {
-                options.push("deprecated = true".to_owned());
-            }
+        let set = field.options.as_ref();
+        if let Some(packed) = set.and_then(|set| set.packed) {
+            options.push(format!("packed = {packed}"));
+        }
+        if set.is_some_and(FieldOptions::deprecated) {
+            options.push("deprecated = true".to_owned());
         }
         if field.json_name.as_ref().is_some_and(|name| *name != json_name(field.name())) {
             options.push(format!("json_name = {}", quoted(field.json_name())));
@@ -400,26 +383,11 @@ fn group_name(field: &FieldDescriptorProto) -> Option<&str> {
 }
 
 fn type_name(field: &FieldDescriptorProto) -> String {
-    let scalar = match field.r#type() {
-        Type::Double => "double",
-        Type::Float => "float",
-        Type::Int64 => "int64",
-        Type::Uint64 => "uint64",
-        Type::Int32 => "int32",
-        Type::Fixed64 => "fixed64",
-        Type::Fixed32 => "fixed32",
-        Type::Bool => "bool",
-        Type::String => "string",
-        Type::Bytes => "bytes",
-        Type::Uint32 => "uint32",
-        Type::Sfixed32 => "sfixed32",
-        Type::Sfixed64 => "sfixed64",
-        Type::Sint32 => "sint32",
-        Type::Sint64 => "sint64",
+    match field.r#type() {
         // A leading dot marks a full name.
-        Type::Group | Type::Message | Type::Enum => field.type_name(),
-    };
-    scalar.to_owned()
+        Type::Group | Type::Message | Type::Enum => field.type_name().to_owned(),
+        scalar => scalar.as_str_name().trim_start_matches("TYPE_").to_ascii_lowercase(),
+    }
 }
 
 /// Quotes a text as a string literal of a `.proto` file.
