@@ -142,14 +142,8 @@ fn datagram(
     Ok(bytes)
 }
 
-/// One socket for each address of a server. The addresses are tried in order.
-struct Sockets(Vec<Socket>);
-
-/// Socket that is connected to one address of the server.
-struct Socket {
-    socket: UdpSocket,
-    peer: SocketAddr,
-}
+/// One connected socket for each address of a server. The addresses are tried in order.
+struct Sockets(Vec<UdpSocket>);
 
 async fn connect(address: &str) -> Result<Sockets, Failure> {
     let wrong = |error: io::Error| Failure::new(format!("--udp {address}: {error}; write HOST:PORT"));
@@ -162,7 +156,7 @@ impl Sockets {
     async fn new(peers: &[SocketAddr]) -> io::Result<Self> {
         let (mut sockets, mut failed) = (Vec::new(), io::ErrorKind::NotFound.into());
         for peer in peers {
-            match Socket::new(*peer).await {
+            match socket(*peer).await {
                 Ok(socket) => sockets.push(socket),
                 Err(error) => failed = error,
             }
@@ -174,7 +168,7 @@ impl Sockets {
     async fn notify(&self, datagram: &[u8]) -> Result<(), Failure> {
         let mut outcome = Ok(());
         for socket in &self.0 {
-            outcome = socket.notify(datagram).await.map_err(|error| socket.unreachable(&error));
+            outcome = notify(socket, datagram).await.map_err(|error| unreachable(socket, &error));
             if outcome.is_ok() {
                 break;
             }
@@ -194,11 +188,11 @@ impl Sockets {
         for sent in 1..=sent_max {
             let until = started + interval * sent;
             for socket in &self.0 {
-                match timeout_at(until, socket.attempt(id, request, &mut buffer)).await {
+                match timeout_at(until, attempt(socket, id, request, &mut buffer)).await {
                     Ok(Ok(reply)) => return Ok(reply),
-                    Ok(Err(error)) => failure = socket.unreachable(&error),
+                    Ok(Err(error)) => failure = unreachable(socket, &error),
                     Err(_) => {
-                        failure = socket.silent(deadline, sent_max);
+                        failure = silent(socket, deadline, sent_max);
                         break;
                     }
                 }
@@ -212,53 +206,56 @@ impl Sockets {
     }
 }
 
-impl Socket {
-    async fn new(peer: SocketAddr) -> io::Result<Self> {
-        let own: SocketAddr =
-            if peer.is_ipv4() { (Ipv4Addr::UNSPECIFIED, 0).into() } else { (Ipv6Addr::UNSPECIFIED, 0).into() };
-        let socket = UdpSocket::bind(own).await?;
-        // Connect the socket, so that it receives only datagrams of this peer and its ICMP errors.
-        socket.connect(peer).await?;
-        Ok(Self { socket, peer })
-    }
+/// Connects a socket, so that it receives only datagrams of this peer and its ICMP errors.
+async fn socket(peer: SocketAddr) -> io::Result<UdpSocket> {
+    let own: SocketAddr =
+        if peer.is_ipv4() { (Ipv4Addr::UNSPECIFIED, 0).into() } else { (Ipv6Addr::UNSPECIFIED, 0).into() };
+    let socket = UdpSocket::bind(own).await?;
+    socket.connect(peer).await?;
+    Ok(socket)
+}
 
-    async fn notify(&self, datagram: &[u8]) -> io::Result<()> {
-        self.socket.send(datagram).await?;
-        // Check now, because a refusal on loopback is reported immediately.
-        self.socket.take_error()?.map_or(Ok(()), Err)
-    }
+async fn notify(socket: &UdpSocket, datagram: &[u8]) -> io::Result<()> {
+    socket.send(datagram).await?;
+    // Check now, because a refusal on loopback is reported immediately.
+    socket.take_error()?.map_or(Ok(()), Err)
+}
 
-    /// Sends the request once. Waits for the reply, or for an ICMP message that reports an unreachable port.
-    async fn attempt(&self, id: u32, request: &[u8], buffer: &mut [u8]) -> io::Result<Reply> {
-        if let Err(error) = self.socket.send(request).await {
-            if error.kind() != io::ErrorKind::ConnectionRefused {
-                return Err(error);
-            }
-            // Send again: the error belongs to an earlier datagram, and this one was not sent.
-            self.socket.send(request).await?;
+/// Sends the request once. Waits for the reply, or for an ICMP message that reports an unreachable port.
+async fn attempt(socket: &UdpSocket, id: u32, request: &[u8], buffer: &mut [u8]) -> io::Result<Reply> {
+    if let Err(error) = socket.send(request).await {
+        if error.kind() != io::ErrorKind::ConnectionRefused {
+            return Err(error);
         }
-        loop {
-            let length = self.socket.recv(buffer).await?;
-            if let Some(reply) = Reply::parse(id, buffer.get(..length).unwrap_or_default()) {
-                return Ok(reply);
-            }
+        // Send again: the error belongs to an earlier datagram, and this one was not sent.
+        socket.send(request).await?;
+    }
+    loop {
+        let length = socket.recv(buffer).await?;
+        if let Some(reply) = Reply::parse(id, buffer.get(..length).unwrap_or_default()) {
+            return Ok(reply);
         }
     }
+}
 
-    fn silent(&self, deadline: Duration, sent: u32) -> Failure {
-        let text = format!(
-            "no reply from {} within {deadline:?} to {sent} {}: check that its server has `Gateway::udp` and this \
-             port, raise --deadline, or repeat by --retries if the method may run twice",
-            self.peer,
-            if sent == 1 { "datagram" } else { "datagrams" },
-        );
-        Status::deadline_exceeded(text).into()
-    }
+/// Returns the address of the peer, for error messages.
+fn peer(socket: &UdpSocket) -> String {
+    socket.peer_addr().map_or_else(|_| "the server".to_owned(), |peer| peer.to_string())
+}
 
-    fn unreachable(&self, error: &io::Error) -> Failure {
-        let remedy = "check that its server has `Gateway::udp` and this port";
-        Status::unavailable(format!("cannot exchange datagrams with {}: {error}; {remedy}", self.peer)).into()
-    }
+fn silent(socket: &UdpSocket, deadline: Duration, sent: u32) -> Failure {
+    let datagrams = if sent == 1 { "datagram" } else { "datagrams" };
+    let text = format!(
+        "no reply from {} within {deadline:?} to {sent} {datagrams}: check that its server has `Gateway::udp` and this \
+         port, raise --deadline, or repeat by --retries if the method may run twice",
+        peer(socket),
+    );
+    Status::deadline_exceeded(text).into()
+}
+
+fn unreachable(socket: &UdpSocket, error: &io::Error) -> Failure {
+    let remedy = "check that its server has `Gateway::udp` and this port";
+    Status::unavailable(format!("cannot exchange datagrams with {}: {error}; {remedy}", peer(socket))).into()
 }
 
 /// A parsed reply: the result or the error of the call, and the metadata.
