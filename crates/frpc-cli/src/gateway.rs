@@ -6,7 +6,7 @@ use crate::rules::{self, CurrentRules};
 use crate::schema::{Callable, Schema, Service};
 use crate::show::note;
 use crate::source::Context;
-use crate::target::{Target, environment, read};
+use crate::target::{Target, authorities, environment, identity};
 use frpc::Server;
 use frpc::codegen;
 use frpc::tls::{Authorities, Identity, ServerTls};
@@ -223,8 +223,8 @@ fn protocols(arguments: &GatewayArguments, counters: &Counters) -> Gateway {
 }
 
 fn tls(arguments: &GatewayArguments) -> Result<Option<ServerTls>, Failure> {
-    let Some((certificate, identity)) = identity(arguments)? else { return Ok(None) };
-    let tls = match clients(arguments)? {
+    let Some((certificate, identity, clients)) = tls_files(arguments)? else { return Ok(None) };
+    let tls = match clients {
         None => ServerTls::new(identity),
         Some(clients) => ServerTls::mutual(identity, clients),
     };
@@ -233,26 +233,21 @@ fn tls(arguments: &GatewayArguments) -> Result<Option<ServerTls>, Failure> {
 
 /// Reloads the files with the gateway's certificate, its private key and the client authorities.
 fn reload_tls(tls: &ServerTls, arguments: &GatewayArguments) -> Result<(), Failure> {
-    let Some((certificate, identity)) = identity(arguments)? else { return Ok(()) };
-    let reloaded = match clients(arguments)? {
+    let Some((certificate, identity, clients)) = tls_files(arguments)? else { return Ok(()) };
+    let reloaded = match clients {
         None => tls.reload(identity),
         Some(clients) => tls.reload_mutual(identity, clients),
     };
     reloaded.map_err(|error| Failure::file(certificate, &error))
 }
 
-/// Returns the gateway's TLS identity with the path of its certificate. Returns `None` if TLS is disabled.
-fn identity(arguments: &GatewayArguments) -> Result<Option<(&Path, Identity)>, Failure> {
+/// Returns the gateway's TLS identity with the path of its certificate, and the authorities that must have issued the
+/// certificates of clients, if they need one. Returns `None` if TLS is disabled.
+fn tls_files(arguments: &GatewayArguments) -> Result<Option<(&Path, Identity, Option<Authorities>)>, Failure> {
     let (Some(certificate), Some(key)) = (&arguments.listen_cert, &arguments.listen_key) else { return Ok(None) };
-    let identity =
-        Identity::from_pem(read(certificate)?, read(key)?).map_err(|error| Failure::file(certificate, &error))?;
-    Ok(Some((certificate, identity)))
-}
-
-/// Returns the authorities that may issue client certificates. Returns `None` if clients need no certificate.
-fn clients(arguments: &GatewayArguments) -> Result<Option<Authorities>, Failure> {
-    let Some(path) = &arguments.listen_cacert else { return Ok(None) };
-    Authorities::from_pem(read(path)?).map(Some).map_err(|error| Failure::file(path, &error))
+    let identity = identity(certificate, key)?;
+    let clients = arguments.listen_cacert.as_deref().map(authorities).transpose()?;
+    Ok(Some((certificate, identity, clients)))
 }
 
 /// Keeps the health of the gateway and of these forwarded services up to date with the state of the connection to the

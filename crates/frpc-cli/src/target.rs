@@ -274,15 +274,21 @@ fn tls(arguments: &ServerArguments, implied: bool) -> Result<Option<ClientTls>, 
     if !implied && !arguments.tls && arguments.cacert.is_none() && arguments.cert.is_none() {
         return Ok(None);
     }
-    let trusted = match &arguments.cacert {
-        Some(path) => Authorities::from_pem(read(path)?).map_err(|error| Failure::file(path, &error))?,
-        None => of_the_system()?,
-    };
+    let trusted = arguments.cacert.as_deref().map_or_else(of_the_system, authorities)?;
     let tls = ClientTls::new(trusted).map_err(|error| Failure::new(error.to_string()))?;
     let (Some(certificate), Some(key)) = (&arguments.cert, &arguments.key) else { return Ok(Some(tls)) };
-    let identity =
-        Identity::from_pem(read(certificate)?, read(key)?).map_err(|error| Failure::file(certificate, &error))?;
-    Ok(Some(tls.with_identity(identity).map_err(|error| Failure::file(certificate, &error))?))
+    let tls = tls.with_identity(identity(certificate, key)?);
+    Ok(Some(tls.map_err(|error| Failure::file(certificate, &error))?))
+}
+
+/// Returns the certificate authorities in a PEM file.
+pub(crate) fn authorities(path: &Path) -> Result<Authorities, Failure> {
+    Authorities::from_pem(read(path)?).map_err(|error| Failure::file(path, &error))
+}
+
+/// Returns the certificate and the private key in two PEM files.
+pub(crate) fn identity(certificate: &Path, key: &Path) -> Result<Identity, Failure> {
+    Identity::from_pem(read(certificate)?, read(key)?).map_err(|error| Failure::file(certificate, &error))
 }
 
 /// Returns the certificate authorities that the operating system trusts.
