@@ -5,12 +5,15 @@ mod values;
 pub(crate) use self::values::duration;
 
 use self::values::{
-    Network, any_field, field, host, interval, name, network, origin, ramp, rate, reply_field, text_field,
+    Network, any_field, field, header_form, host, interval, name, network, numbering, origin, ramp, rate, reply_field,
+    text_field,
 };
 use crate::top::Column;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use frpc::HeaderForm;
+use frpc_build::Numbering;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -158,17 +161,11 @@ pub(crate) struct ServerArguments {
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) server_name: Option<String>,
     /// Header format of the server. Servers that use frisbee-go up to v0.10.2 require `old`.
-    #[arg(long, global = true, value_enum, default_value_t = Header::New)]
-    pub(crate) header: Header,
+    #[arg(long, global = true, value_parser = header_form(), default_value = "new")]
+    pub(crate) header: HeaderForm,
     /// Timeout for connecting to the server.
     #[arg(long, global = true, value_name = "TIME", value_parser = duration, default_value = "10s")]
     pub(crate) connect_timeout: Duration,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Header {
-    New,
-    Old,
 }
 
 /// Files that contain the schema. Without them, the schema is requested from the server.
@@ -185,14 +182,8 @@ pub(crate) struct SourceArguments {
     #[arg(long, global = true, value_name = "FILE", conflicts_with = "proto")]
     pub(crate) descriptor_set: Option<PathBuf>,
     /// Numbering of the methods: `go` if the operation numbers start at 10 in every file.
-    #[arg(long, global = true, value_enum, default_value_t = Numbering::Sequential)]
+    #[arg(long, global = true, value_parser = numbering(), default_value = "sequential")]
     pub(crate) numbering: Numbering,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Numbering {
-    Sequential,
-    Go,
 }
 
 /// Settings for the format and verbosity of the output.
@@ -559,7 +550,7 @@ impl ServerArguments {
             cert: None,
             key: None,
             server_name: None,
-            header: Header::New,
+            header: HeaderForm::Current,
             connect_timeout: Duration::from_secs(10),
         }
     }

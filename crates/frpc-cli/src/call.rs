@@ -2,18 +2,17 @@
 
 use crate::arguments::CallArguments;
 use crate::failure::Failure;
-use crate::input::{Input, Lines};
+use crate::input::Input;
 use crate::schema::{Callable, Schema};
 use crate::show::{Screen, note};
 use crate::source::Context;
 use crate::tap::FramePrinter;
-use crate::target::Target;
+use crate::target::{Target, read};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use frpc::{Channel, Metadata, Request, RequestSender, RequestStream, Response, Streaming};
 use frpc_dynamic::{Body, DynamicMessage, to_json, to_json_pretty};
 use prost_reflect::{FieldDescriptor, Kind, ReflectMessage as _, Value};
 use serde_json::json;
-use std::fs;
 use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
@@ -27,7 +26,7 @@ pub(crate) async fn call(arguments: CallArguments, context: &Context) -> Result<
     let (schema, screen) = (&Arc::new(context.schema().await?), &context.screen);
     let callable = schema.method(&arguments.method)?;
     let method = &callable.descriptor;
-    let input = Input::new(&arguments.parameters, &callable.request(), method.is_client_streaming())?;
+    let mut input = Input::new(&arguments.parameters, &callable.request(), method.is_client_streaming())?;
     let metadata = metadata(&arguments.metadata)?;
     let shower = ReplyPrinter { schema, callable, screen, out_field: arguments.out_field.as_deref() };
     check_field(callable, arguments.out_field.as_deref())?;
@@ -46,7 +45,7 @@ pub(crate) async fn call(arguments: CallArguments, context: &Context) -> Result<
     let request = request((), deadline, metadata);
     let outcome = if method.is_client_streaming() {
         let (sender, requests) = RequestStream::channel(REQUESTS_AHEAD);
-        let sending = send(input, sender, schema, callable, screen);
+        let sending = send(&mut input, sender, schema, screen);
         let request = request.map(|()| requests);
         if method.is_server_streaming() {
             let receiving = async {
@@ -62,9 +61,9 @@ pub(crate) async fn call(arguments: CallArguments, context: &Context) -> Result<
             together(sending, receiving).await
         }
     } else {
-        let message = input.messages.first().ok_or_else(|| Failure::new("missing request"))?;
+        let message = input.messages.front().ok_or_else(|| Failure::new("missing request"))?;
         let body = schema.body(message)?;
-        screen.remark(2, || format!("> {} bytes: {}", body.as_bytes().len(), hex(body.as_bytes())));
+        screen.remark(2, || format!("> {}", hex(&body)));
         let request = request.map(|()| body);
         if method.is_server_streaming() {
             let replies = channel.server_streaming::<Body, Body>(callable.method, request).await?;
@@ -120,33 +119,16 @@ async fn report_connection(
 }
 
 /// Sends the requests of a stream. Each line of standard input is sent as soon as it has been typed.
-async fn send(
-    input: Input,
-    sender: RequestSender<Body>,
-    schema: &Schema,
-    callable: &Callable,
-    screen: &Screen,
-) -> Result<(), Failure> {
-    let mut messages = input.messages.into_iter();
-    let mut lines = input.reads_lines.then(|| Lines::new(callable.request()));
-    loop {
-        let message = match messages.next() {
-            Some(message) => message,
-            None => match &mut lines {
-                None => return Ok(()),
-                Some(lines) => match lines.next().await? {
-                    Some(message) => message,
-                    None => return Ok(()),
-                },
-            },
-        };
+async fn send(input: &mut Input, sender: RequestSender<Body>, schema: &Schema, screen: &Screen) -> Result<(), Failure> {
+    while let Some(message) = input.next().await? {
         let body = schema.body(&message)?;
-        screen.remark(2, || format!("> {} bytes: {}", body.as_bytes().len(), hex(body.as_bytes())));
+        screen.remark(2, || format!("> {}", hex(&body)));
         if sender.send(body).await.is_err() {
             // Stop sending, because the call has ended. Its outcome contains the reason.
-            return Ok(());
+            break;
         }
     }
+    Ok(())
 }
 
 /// Sends requests and receives replies concurrently, until there are no more replies or a request is invalid.
@@ -193,8 +175,7 @@ impl ReplyPrinter<'_> {
     }
 
     fn show(&self, body: &Body) -> Result<(), Failure> {
-        let bytes = body.as_bytes();
-        self.screen.remark(2, || format!("< {} bytes: {}", bytes.len(), hex(bytes)));
+        self.screen.remark(2, || format!("< {}", hex(body)));
         let message = self.schema.decode(&self.callable.reply(), body)?;
         print_message(self.screen, &message, self.out_field)
     }
@@ -289,7 +270,7 @@ pub(crate) fn metadata(entries: &[String]) -> Result<Metadata, Failure> {
         // As in parameters, `@@` escapes a leading `@`.
         let file = value.strip_prefix('@').filter(|rest| !rest.starts_with('@')).map(Path::new);
         let value = value.strip_prefix('@').filter(|_| file.is_none()).unwrap_or(value);
-        let content = file.map(|path| fs::read(path).map_err(|error| Failure::file(path, &error))).transpose()?;
+        let content = file.map(read).transpose()?;
         let put = if key.ends_with("-bin") {
             let wrong = |_| Failure::new(format!("the value of {key} is not base64; or name a file: {key}=@FILE"));
             let bytes = content.map_or_else(|| BASE64_STANDARD.decode(value).map_err(wrong), Ok)?;
@@ -308,12 +289,13 @@ pub(crate) fn metadata(entries: &[String]) -> Result<Metadata, Failure> {
     Ok(metadata)
 }
 
-/// Formats the first bytes of a body in hexadecimal digits.
-fn hex(bytes: &[u8]) -> String {
+/// Formats the length of a body, and its first bytes in hexadecimal digits.
+fn hex(body: &Body) -> String {
     const SHOWN: usize = 64;
+    let bytes = body.as_bytes();
     let shown: Vec<_> = bytes.iter().take(SHOWN).map(|byte| format!("{byte:02x}")).collect();
     let more = if bytes.len() > SHOWN { " …" } else { "" };
-    format!("{}{more}", shown.join(" "))
+    format!("{} bytes: {}{more}", bytes.len(), shown.join(" "))
 }
 
 #[cfg(test)]

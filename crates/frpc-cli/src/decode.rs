@@ -7,19 +7,18 @@ mod capture;
 pub(crate) mod frames;
 mod wireshark;
 
-use crate::arguments::{DecodeArguments, Header};
+use crate::arguments::DecodeArguments;
 use crate::failure::Failure;
 use crate::schema::{self, Schema};
 use crate::show::{Screen, note};
 use crate::source::Context;
-use crate::target::{Target, environment};
+use crate::target::{Target, environment, read};
 use capture::End;
 use frames::{ShownFrame, WatchedConnection};
 use frisbee_core::Role;
 use frpc::HeaderForm;
 use serde_json::json;
 use std::collections::HashMap;
-use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -52,7 +51,7 @@ pub(crate) async fn decode(arguments: DecodeArguments, context: &Context) -> Res
     };
     let schema = schema.map(Arc::new);
     // The first frame of a capture determines the header format.
-    let form = (server.header == Header::Old).then_some(HeaderForm::Old);
+    let form = (server.header == HeaderForm::Old).then_some(HeaderForm::Old);
     if let Some(path) = &arguments.pcap {
         return show_capture(path, schema.as_ref(), form, screen);
     }
@@ -70,8 +69,7 @@ pub(crate) async fn decode(arguments: DecodeArguments, context: &Context) -> Res
     }
     let mut text = arguments.hex.join(" ");
     if text.trim() == "-" {
-        let read = std::io::read_to_string(std::io::stdin());
-        text = read.map_err(|error| Failure::new(format!("standard input: {error}")))?;
+        text = std::io::read_to_string(std::io::stdin()).map_err(Failure::stdin)?;
     }
     let mut conversation = WatchedConnection::new(schema, form);
     let side = if arguments.from_server { Role::Server } else { Role::Client };
@@ -125,8 +123,7 @@ fn show_capture(
     form: Option<HeaderForm>,
     screen: &Screen,
 ) -> Result<(), Failure> {
-    let capture = fs::read(path).map_err(|error| Failure::file(path, &error))?;
-    let pieces = capture::pieces(&capture).map_err(|error| Failure::file(path, &error))?;
+    let pieces = capture::pieces(&read(path)?).map_err(|error| Failure::file(path, &error))?;
     // Treat the first sender as the dialling end, because a server of this protocol never sends first.
     let mut senders: HashMap<(End, End, u32), (usize, Role)> = HashMap::new();
     let mut conversations = Vec::new();

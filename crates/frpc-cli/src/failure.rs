@@ -30,6 +30,11 @@ impl Failure {
         Self::new(format!("{}: {error}", path.display()))
     }
 
+    /// Creates a failure to read standard input.
+    pub(crate) fn stdin(error: impl fmt::Display) -> Self {
+        Self::new(format!("standard input: {error}"))
+    }
+
     /// Returns the exit code: 64 plus the number of the status code, or 1 for other failures.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {

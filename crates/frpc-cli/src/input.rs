@@ -2,9 +2,10 @@
 
 use crate::failure::Failure;
 use crate::parameters;
+use crate::target::read;
 use crate::tensors::message_from_json;
 use frpc_dynamic::{DynamicMessage, MessageDescriptor};
-use std::fs;
+use std::collections::VecDeque;
 use std::io::Read as _;
 use std::path::Path;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -12,29 +13,26 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 /// Requests of a call: from the command line and, if requested, from the lines of standard input.
 pub(crate) struct Input {
     /// Requests from parameters and files, which are sent before the requests from standard input.
-    pub(crate) messages: Vec<DynamicMessage>,
-    /// Whether the lines of standard input are sent as further requests.
-    pub(crate) reads_lines: bool,
+    pub(crate) messages: VecDeque<DynamicMessage>,
+    /// The lines of standard input, if they are sent as further requests.
+    lines: Option<Lines>,
 }
 
 impl Input {
     /// Parses the request parameters of a call. More than one request is only permitted if `is_stream` is set.
     pub(crate) fn new(parameters: &[String], descriptor: &MessageDescriptor, is_stream: bool) -> Result<Self, Failure> {
         let mut messages = Vec::new();
-        let mut reads_lines = false;
+        let mut lines = None;
         let mut fields = Vec::new();
         for parameter in parameters {
             if parameter == "-" && is_stream {
-                reads_lines = true;
+                lines = Some(Lines::new(descriptor.clone()));
             } else if parameter == "-" {
                 let mut bytes = Vec::new();
-                let read = std::io::stdin().read_to_end(&mut bytes);
-                read.map_err(|error| Failure::new(format!("standard input: {error}")))?;
+                std::io::stdin().read_to_end(&mut bytes).map_err(Failure::stdin)?;
                 all(descriptor, text(&bytes, "standard input")?, "standard input", &mut messages)?;
             } else if let Some(file) = parameter.strip_prefix('@') {
-                let path = Path::new(file);
-                let bytes = fs::read(path).map_err(|error| Failure::file(path, &error))?;
-                all(descriptor, text(&bytes, file)?, file, &mut messages)?;
+                all(descriptor, text(&read(Path::new(file))?, file)?, file, &mut messages)?;
             } else if parameter.trim_start().starts_with(['{', '[', '"']) || parameters.len() == 1 && is_json(parameter)
             {
                 all(descriptor, parameter, "the request", &mut messages)?;
@@ -55,7 +53,15 @@ impl Input {
             let count = messages.len();
             return Err(Failure::new(format!("the method takes one request, but {count} were given: use `frpc load`")));
         }
-        Ok(Self { messages, reads_lines })
+        Ok(Self { messages: messages.into(), lines })
+    }
+
+    /// Returns the next request of a stream, or `None` after the last one.
+    pub(crate) async fn next(&mut self) -> Result<Option<DynamicMessage>, Failure> {
+        match (self.messages.pop_front(), &mut self.lines) {
+            (None, Some(lines)) => lines.next().await,
+            (message, _) => Ok(message),
+        }
     }
 }
 
@@ -98,25 +104,22 @@ fn one(descriptor: &MessageDescriptor, json: &str, source: &str) -> Result<Dynam
 }
 
 /// Lines of standard input. Each is parsed as a message.
-pub(crate) struct Lines {
+struct Lines {
     descriptor: MessageDescriptor,
     lines: tokio::io::Lines<BufReader<tokio::io::Stdin>>,
     count: u64,
 }
 
 impl Lines {
-    pub(crate) fn new(descriptor: MessageDescriptor) -> Self {
+    fn new(descriptor: MessageDescriptor) -> Self {
         Self { descriptor, lines: BufReader::new(tokio::io::stdin()).lines(), count: 0 }
     }
 
     /// Returns the next message, or `None` at the end of the input. Blank lines are skipped.
-    pub(crate) async fn next(&mut self) -> Result<Option<DynamicMessage>, Failure> {
+    async fn next(&mut self) -> Result<Option<DynamicMessage>, Failure> {
         loop {
             self.count += 1;
-            let line = self.lines.next_line().await;
-            let Some(line) = line.map_err(|error| Failure::new(format!("standard input: {error}")))? else {
-                return Ok(None);
-            };
+            let Some(line) = self.lines.next_line().await.map_err(Failure::stdin)? else { return Ok(None) };
             if !line.trim().is_empty() {
                 return one(&self.descriptor, &line, &format!("line {} of standard input", self.count)).map(Some);
             }

@@ -15,7 +15,8 @@ use serde_json::{Value, json};
 use std::io;
 use std::time::Duration;
 use tokio::io::{
-    AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, ReadHalf, WriteHalf,
+    AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
+    ReadHalf, WriteHalf,
 };
 use tokio::time::{Instant, sleep_until};
 
@@ -254,26 +255,20 @@ async fn send<T: AsyncRead + AsyncWrite>(sender: Option<&mut Sender<T>>) -> io::
 async fn receive<T: AsyncRead + AsyncWrite>(receiver: Option<&mut Receiver<T>>) -> Result<Vec<u8>, &'static str> {
     let Some(Receiver { reader, reply }) = receiver else { return std::future::pending().await };
     loop {
-        let received = reader.fill_buf().await.unwrap_or_default();
-        if received.is_empty() {
-            return Err("the server closed the connection");
+        let left = (REPLY_MAX + 1).saturating_sub(reply.len());
+        // `read_until` is cancel safe: the next call continues the line. A connection that fails has ended.
+        let _ = reader.take(left as u64).read_until(b'\n', reply).await;
+        if !reply.ends_with(b"\n") {
+            let is_long = reply.len() > REPLY_MAX;
+            return Err(if is_long { "a line of the server is too long" } else { "the server closed the connection" });
         }
-        let end = received.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
-        let taken = end.unwrap_or(received.len());
-        reply.extend_from_slice(received.get(..taken).unwrap_or_default());
-        reader.consume(taken);
-        if end.is_some() {
-            let line = std::mem::take(reply);
-            match line.trim_ascii() {
-                b"" => continue,
-                text if check(text).is_err() => {
-                    return Err("the server sent a line that is not JSON; specify its address for JSON-RPC");
-                }
-                _ => return Ok(line),
+        let line = std::mem::take(reply);
+        match line.trim_ascii() {
+            b"" => {}
+            text if check(text).is_err() => {
+                return Err("the server sent a line that is not JSON; specify its address for JSON-RPC");
             }
-        }
-        if reply.len() > REPLY_MAX {
-            return Err("a line of the server is too long");
+            _ => return Ok(line),
         }
     }
 }
@@ -290,7 +285,7 @@ async fn fail(ids: Vec<Value>, code: i32, text: &str, output: &mut (impl AsyncWr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokio::io::{AsyncReadExt as _, DuplexStream, duplex};
+    use tokio::io::{DuplexStream, duplex};
     use tokio::sync::mpsc;
     use tokio::time::timeout;
 

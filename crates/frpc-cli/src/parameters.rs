@@ -5,12 +5,12 @@
 //! lists of numbers or NumPy files.
 
 use crate::failure::Failure;
+use crate::target::read;
 use crate::tensors::{TENSOR, message_from_json};
 use frpc::tensor::Tensor;
 use frpc_dynamic::{DynamicMessage, MessageDescriptor, from_json};
 use prost_reflect::prost::Message as _;
 use prost_reflect::{FieldDescriptor, Kind, MapKey, ReflectMessage as _, Value};
-use std::fs;
 use std::path::Path;
 
 /// Maximum difference between an assigned index and the length of a list. The elements in between have default values.
@@ -30,10 +30,7 @@ pub(crate) fn set(message: &mut DynamicMessage, parameter: &str) -> Result<(), F
         Some(_) => ParameterValue::Json(value.to_owned()),
         None => match value.strip_prefix('@') {
             Some(text) if text.starts_with('@') => ParameterValue::Text(text.to_owned()),
-            Some(file) => {
-                let path = Path::new(file);
-                ParameterValue::File(fs::read(path).map_err(|error| Failure::file(path, &error))?)
-            }
+            Some(file) => ParameterValue::File(read(Path::new(file))?),
             None => ParameterValue::Text(value.to_owned()),
         },
     };
@@ -235,6 +232,7 @@ fn field_names(descriptor: &MessageDescriptor) -> String {
 mod tests {
     use super::*;
     use frpc_dynamic::{DescriptorPool, to_json};
+    use std::fs;
 
     const SCHEMA: &str = "syntax = \"proto3\"; import \"google/protobuf/timestamp.proto\"; enum Color { RED = 0; BLUE = 5; }
         message Item { string name = 1; int32 count = 2; }

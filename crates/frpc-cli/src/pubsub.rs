@@ -3,10 +3,11 @@
 
 use crate::arguments::{PubArguments, SubArguments, SubStart};
 use crate::failure::Failure;
-use crate::input::{Input, Lines};
+use crate::input::Input;
 use crate::schema::Schema;
 use crate::show::note;
 use crate::source::Context;
+use crate::target::read;
 use frpc::Status;
 use frpc::bytes::Bytes;
 use frpc::polyglot::{Decoder, Root};
@@ -14,7 +15,7 @@ use frpc::pubsub::Start;
 use frpc_dynamic::layout::unmarked;
 use frpc_dynamic::{DynamicMessage, MessageDescriptor, to_json};
 use serde_json::json;
-use std::fs;
+use std::collections::VecDeque;
 use std::path::Path;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
@@ -52,26 +53,14 @@ impl TypedMessages {
 
 pub(crate) async fn publish(arguments: PubArguments, context: &Context) -> Result<(), Failure> {
     let typed = TypedMessages::new(context, arguments.of.as_deref()).await?;
-    let reads_lines = arguments.message.iter().any(|message| message == "-");
-    let texts: Vec<String> = arguments.message.into_iter().filter(|message| message != "-").collect();
-    let messages: Vec<Bytes> = match &typed {
-        Some(_) if texts.is_empty() => Vec::new(),
-        Some(typed) => {
-            let input = Input::new(&texts, &typed.descriptor, true)?;
-            input.messages.iter().map(|message| typed.encode(message)).collect::<Result<_, _>>()?
-        }
-        None => texts.iter().map(|text| plain(text)).collect::<Result<_, _>>()?,
+    let mut messages = match &typed {
+        Some(typed) => Messages::Typed(typed, Input::new(&arguments.message, &typed.descriptor, true)?),
+        None => Messages::plain(&arguments.message)?,
     };
     let client = context.target()?.broker().await?;
     let mut count = 0_u64;
     let publishing = async {
-        for message in messages {
-            client.publish(&arguments.topic, message).await.map_err(Status::from)?;
-            count += 1;
-        }
-        let mut lines = reads_lines.then(|| PublishedLines::new(typed.as_ref()));
-        while let Some(lines) = &mut lines {
-            let Some(message) = lines.next().await? else { break };
+        while let Some(message) = messages.next().await? {
             client.publish(&arguments.topic, message).await.map_err(Status::from)?;
             count += 1;
         }
@@ -84,29 +73,30 @@ pub(crate) async fn publish(arguments: PubArguments, context: &Context) -> Resul
     published
 }
 
-/// Lines of standard input. Each is published as a message. They are JSON if a message type was given, and any bytes
-/// otherwise.
-enum PublishedLines<'a> {
-    Typed(&'a TypedMessages, Lines),
-    Plain(tokio::io::Split<BufReader<tokio::io::Stdin>>),
+/// Messages to publish: those of the command line, and then the lines of standard input, if requested.
+enum Messages<'a> {
+    Typed(&'a TypedMessages, Input),
+    /// Messages and lines are any bytes.
+    Plain(VecDeque<Bytes>, Option<tokio::io::Split<BufReader<tokio::io::Stdin>>>),
 }
 
-impl<'a> PublishedLines<'a> {
-    fn new(typed: Option<&'a TypedMessages>) -> Self {
-        match typed {
-            Some(typed) => Self::Typed(typed, Lines::new(typed.descriptor.clone())),
-            None => Self::Plain(BufReader::new(tokio::io::stdin()).split(b'\n')),
-        }
+impl Messages<'_> {
+    fn plain(texts: &[String]) -> Result<Self, Failure> {
+        let messages = texts.iter().filter(|text| *text != "-").map(|text| plain(text)).collect::<Result<_, _>>()?;
+        let reads_lines = texts.iter().any(|text| text == "-");
+        Ok(Self::Plain(messages, reads_lines.then(|| BufReader::new(tokio::io::stdin()).split(b'\n'))))
     }
 
     async fn next(&mut self) -> Result<Option<Bytes>, Failure> {
         match self {
-            Self::Typed(typed, lines) => lines.next().await?.map(|message| typed.encode(&message)).transpose(),
-            Self::Plain(lines) => {
-                let line = lines.next_segment().await;
-                let line = line.map_err(|error| Failure::new(format!("standard input: {error}")))?.map(Bytes::from);
-                Ok(line.map(|line| if line.ends_with(b"\r") { line.slice(..line.len() - 1) } else { line }))
-            }
+            Self::Typed(typed, input) => input.next().await?.map(|message| typed.encode(&message)).transpose(),
+            Self::Plain(messages, lines) => match (messages.pop_front(), lines) {
+                (None, Some(lines)) => {
+                    let line = lines.next_segment().await.map_err(Failure::stdin)?.map(Bytes::from);
+                    Ok(line.map(|line| if line.ends_with(b"\r") { line.slice(..line.len() - 1) } else { line }))
+                }
+                (message, _) => Ok(message),
+            },
         }
     }
 }
@@ -116,10 +106,7 @@ impl<'a> PublishedLines<'a> {
 fn plain(text: &str) -> Result<Bytes, Failure> {
     match text.strip_prefix('@') {
         Some(literal) if literal.starts_with('@') => Ok(literal.to_owned().into()),
-        Some(file) => {
-            let path = Path::new(file);
-            fs::read(path).map(Bytes::from).map_err(|error| Failure::file(path, &error))
-        }
+        Some(file) => read(Path::new(file)).map(Bytes::from),
         None => Ok(text.to_owned().into()),
     }
 }

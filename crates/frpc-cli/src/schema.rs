@@ -3,8 +3,9 @@
 //! The schema is loaded from `.proto` files, from a descriptor set, or from a server that describes itself, which
 //! `source.rs` queries. [`Schema::of`] combines the descriptors with the [`ServiceDescription`] of each service.
 
-use crate::arguments::{Numbering, SourceArguments};
+use crate::arguments::SourceArguments;
 use crate::failure::Failure;
+use crate::target::read;
 use frpc::Status;
 use frpc::codegen::{Layout, Method, ServiceDescription};
 use frpc::polyglot::{Decoder, Root};
@@ -14,7 +15,6 @@ use prost_reflect::prost_types::method_options::IdempotencyLevel;
 use prost_reflect::prost_types::{FileDescriptorSet, MethodOptions};
 use prost_reflect::{MethodDescriptor, ServiceDescriptor};
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A schema that was loaded from files or from a server. Contains the operation number of each method.
@@ -22,9 +22,6 @@ pub(crate) struct Schema {
     pub(crate) pool: DescriptorPool,
     /// Services in the order of their declaration.
     pub(crate) services: Vec<Service>,
-    /// Index of the service and of the method for each operation number. If several methods have the same number, the
-    /// first one is stored.
-    operations: HashMap<u16, (usize, usize)>,
     pub(crate) codec: Codec,
     /// Whether bodies are encoded in the protobuf format, because the server uses gRPC.
     pub(crate) is_grpc: bool,
@@ -89,13 +86,9 @@ pub(crate) fn load_optional(source: &SourceArguments) -> Result<Option<Schema>, 
 
 /// Loads the schema from the files that the arguments name.
 fn load(source: &SourceArguments) -> Result<Schema, Failure> {
-    let builder = frpc_build::configure().compile_well_known_types(true).numbering(match source.numbering {
-        Numbering::Sequential => frpc_build::Numbering::Sequential,
-        Numbering::Go => frpc_build::Numbering::Go,
-    });
+    let builder = frpc_build::configure().compile_well_known_types(true).numbering(source.numbering);
     let loaded = if let Some(path) = &source.descriptor_set {
-        let bytes = fs::read(path).map_err(|error| Failure::file(path, &error))?;
-        let set = FileDescriptorSet::decode(&*bytes)
+        let set = FileDescriptorSet::decode(&*read(path)?)
             .map_err(|error| Failure::new(format!("{} is not a FileDescriptorSet: {error}", path.display())))?;
         builder.load_fds(set)
     } else {
@@ -130,7 +123,7 @@ impl Schema {
     /// # Errors
     /// If the operations of a service do not match its layout.
     pub(crate) fn of(pool: DescriptorPool, descriptions: &[ServiceDescription]) -> Result<Self, Failure> {
-        let (mut services, mut operations) = (Vec::new(), HashMap::new());
+        let mut services = Vec::new();
         let descriptions: HashMap<&str, _> = descriptions.iter().map(|it| (it.service.as_str(), it)).collect();
         for descriptor in pool.services() {
             let Some(described) = descriptions.get(descriptor.full_name()) else { continue };
@@ -140,13 +133,11 @@ impl Schema {
             let mut methods = Vec::new();
             for descriptor in descriptor.methods() {
                 let Some((described, method)) = found.get(descriptor.name()) else { continue };
-                let operation = described.operation;
-                operations.entry(operation).or_insert((services.len(), methods.len()));
-                methods.push(Callable { descriptor, operation, method });
+                methods.push(Callable { descriptor, operation: described.operation, method });
             }
             services.push(Service { descriptor, layout, methods });
         }
-        Ok(Self { pool, services, operations, codec: Codec::new(), is_grpc: false })
+        Ok(Self { pool, services, codec: Codec::new(), is_grpc: false })
     }
 
     /// Creates the schema of a gRPC server. Its methods are called by name and have no operation numbers.
@@ -186,8 +177,7 @@ impl Schema {
 
     /// Returns the first method that has this operation number.
     pub(crate) fn by_operation(&self, operation: u16) -> Option<&Callable> {
-        let (service, method) = self.operations.get(&operation)?;
-        self.services.get(*service)?.methods.get(*method)
+        self.methods().find(|callable| callable.operation == operation)
     }
 
     pub(crate) fn methods(&self) -> impl Iterator<Item = &Callable> {

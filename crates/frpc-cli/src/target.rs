@@ -1,10 +1,10 @@
 //! Connection settings: the server's address, TLS, and the header format.
 
-use crate::arguments::{Header, ServerArguments};
+use crate::arguments::ServerArguments;
 use crate::failure::Failure;
 use crate::tap::{FramePrinter, TappedTransport};
 use frpc::tls::{Authorities, ClientTls, Identity};
-use frpc::{Channel, ChannelBuilder, HeaderForm, pubsub};
+use frpc::{Channel, ChannelBuilder, pubsub};
 use frpc_balance::Balance as _;
 use frpc_balance::dns::DnsResolver;
 use frpc_balance::etcd::{Etcd, EtcdResolver};
@@ -58,7 +58,7 @@ impl Target {
 
     /// Returns a channel builder with the settings of the command line.
     pub(crate) fn builder(&self) -> ChannelBuilder {
-        Channel::builder().header_form(self.form()).connect_timeout(self.arguments.connect_timeout)
+        Channel::builder().header_form(self.arguments.header).connect_timeout(self.arguments.connect_timeout)
     }
 
     pub(crate) fn connect_timeout(&self) -> Duration {
@@ -243,19 +243,12 @@ impl Target {
         if self.is_web_socket() || self.is_grpc() {
             return Err(Failure::new("unsupported address of a broker; use HOST:PORT, unix:PATH or unix+shm:PATH"));
         }
-        let mut builder = frisbee::Client::builder().header_form(self.form());
+        let mut builder = frisbee::Client::builder().header_form(self.arguments.header);
         builder = builder.connect_timeout(self.arguments.connect_timeout);
         if let Some(tls) = &self.tls {
             builder = builder.tls(tls.clone()).server_name(self.server_name());
         }
         Ok(pubsub::Client::connect_with(builder, self.address.clone()).await?)
-    }
-
-    fn form(&self) -> HeaderForm {
-        match self.arguments.header {
-            Header::New => HeaderForm::Current,
-            Header::Old => HeaderForm::Old,
-        }
     }
 }
 

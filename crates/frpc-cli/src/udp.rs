@@ -98,7 +98,7 @@ fn params(arguments: &CallArguments, known: Option<&Callable>) -> Result<Box<Raw
         )));
     }
     let input = Input::new(&arguments.parameters, &callable.request(), false)?;
-    let message = input.messages.first().ok_or_else(|| Failure::new("missing request"))?;
+    let message = input.messages.front().ok_or_else(|| Failure::new("missing request"))?;
     raw(to_json(message).map_err(|error| Failure::new(format!("the request cannot be converted to JSON: {error}")))?)
 }
 

@@ -1,6 +1,9 @@
 //! Parsers of the values of arguments.
 
 use crate::arguments::Ramp;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use frpc::HeaderForm;
+use frpc_build::Numbering;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -16,6 +19,18 @@ pub(super) fn name(text: &str) -> Result<String, String> {
         return Err(format!("this is an address: specify the server by --server {text}"));
     }
     Ok(text.to_owned())
+}
+
+/// Returns the parser of a header format.
+pub(super) fn header_form() -> impl TypedValueParser<Value = HeaderForm> {
+    let texts = PossibleValuesParser::new(["new", "old"]);
+    texts.map(|text| if text == "old" { HeaderForm::Old } else { HeaderForm::Current })
+}
+
+/// Returns the parser of a numbering of methods.
+pub(super) fn numbering() -> impl TypedValueParser<Value = Numbering> {
+    let texts = PossibleValuesParser::new(["sequential", "go"]);
+    texts.map(|text| if text == "go" { Numbering::Go } else { Numbering::Sequential })
 }
 
 /// Network in which proxies are trusted: an address, and the length of its prefix in bits.
