@@ -6,7 +6,7 @@
 
 use super::schedule::Schedule;
 use super::stats::{Outcome, Stats};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -45,7 +45,7 @@ pub(crate) enum Clock {
 /// Makes calls with `callers` callers until the duration of the load test has passed and all calls have ended. Records
 /// the results in `stats`.
 pub(crate) async fn run<C: Caller>(caller: Arc<C>, callers: usize, how: Loop, clock: Clock, stats: Arc<Mutex<Stats>>) {
-    let run = Run { caller, next: Arc::default(), began_at: Instant::now(), stats };
+    let run = Arc::new(Run { caller, next: AtomicU64::new(0), began_at: Instant::now(), stats });
     match how {
         Loop::Closed { duration } => run.closed(callers, duration).await,
         Loop::Open(schedule) => run.open(callers, schedule, clock).await,
@@ -56,16 +56,9 @@ pub(crate) async fn run<C: Caller>(caller: Arc<C>, callers: usize, how: Loop, cl
 struct Run<C> {
     caller: Arc<C>,
     /// Number of the next call.
-    next: Arc<AtomicU64>,
+    next: AtomicU64,
     began_at: Instant,
     stats: Arc<Mutex<Stats>>,
-}
-
-impl<C> Clone for Run<C> {
-    fn clone(&self) -> Self {
-        let Self { caller, next, began_at, stats } = self;
-        Self { caller: caller.clone(), next: next.clone(), began_at: *began_at, stats: stats.clone() }
-    }
 }
 
 impl<C: Caller> Run<C> {
@@ -77,7 +70,7 @@ impl<C: Caller> Run<C> {
         stats.record(ended.saturating_duration_since(self.began_at), took, late, outcome);
     }
 
-    async fn closed(self, callers: usize, duration: Duration) {
+    async fn closed(self: Arc<Self>, callers: usize, duration: Duration) {
         let mut tasks = JoinSet::new();
         for _ in 0..callers {
             let run = self.clone();
@@ -95,7 +88,7 @@ impl<C: Caller> Run<C> {
         while tasks.join_next().await.is_some() {}
     }
 
-    async fn open(self, callers: usize, schedule: Schedule, clock: Clock) {
+    async fn open(self: Arc<Self>, callers: usize, schedule: Schedule, clock: Clock) {
         let due = Arc::new(Semaphore::new(0));
         let mut tasks = JoinSet::new();
         for _ in 0..callers {
@@ -114,17 +107,12 @@ impl<C: Caller> Run<C> {
                 }
             });
         }
-        let stop = StopClock(Arc::default());
         let (began_at, mut released) = (self.began_at, 0);
         match clock {
             Clock::Thread => {
-                let stopped = stop.0.clone();
                 thread::spawn(move || {
-                    while !stopped.load(Ordering::Relaxed) {
-                        match release(&schedule, began_at.elapsed(), &mut released, callers, &due) {
-                            Some(pause) => thread::sleep(pause),
-                            None => return,
-                        }
+                    while let Some(pause) = release(&schedule, began_at.elapsed(), &mut released, callers, &due) {
+                        thread::sleep(pause);
                     }
                 });
             }
@@ -136,15 +124,6 @@ impl<C: Caller> Run<C> {
             }
         }
         while tasks.join_next().await.is_some() {}
-    }
-}
-
-/// Guard that stops the clock's thread when the load test is cancelled.
-struct StopClock(Arc<AtomicBool>);
-
-impl Drop for StopClock {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }
 
