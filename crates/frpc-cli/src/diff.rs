@@ -12,7 +12,6 @@
 use crate::arguments::{DiffArguments, ServerArguments, SourceArguments};
 use crate::failure::Failure;
 use crate::schema::{Schema, Service};
-use crate::show::Screen;
 use crate::source::Context;
 use frpc::polyglot::layout::{self, Description, Field, Plan, TypeLayout};
 use prost_reflect::{DescriptorPool, EnumDescriptor, FieldDescriptor, Kind, MessageDescriptor};
@@ -23,10 +22,10 @@ use std::path::PathBuf;
 pub(crate) async fn diff(arguments: &DiffArguments, context: &Context) -> Result<(), Failure> {
     let before = load(&arguments.before, context).await?;
     let after = load(&arguments.after, context).await?;
-    let mut report = Report { screen: &context.screen, breaks: 0 };
+    let mut report = Report::default();
     let mut open: VecDeque<_> =
         before.pool.all_messages().filter_map(|one| Some((one.clone(), by_name(&after.pool, &one)?))).collect();
-    compare_services(&before.services, &after.services, &mut open, &mut report)?;
+    compare_services(&before.services, &after.services, &mut open, &mut report);
     let types = [&before, &after].map(|schema| layout::Schema::new(schema.pool.file_descriptor_protos()));
     let mut seen = BTreeSet::new();
     while let Some((old, new)) = open.pop_front() {
@@ -38,10 +37,14 @@ pub(crate) async fn diff(arguments: &DiffArguments, context: &Context) -> Result
     }
     for old in before.pool.all_enums() {
         if let Some(new) = after.pool.get_enum_by_name(old.full_name()) {
-            compare_enums(&old, &new, &mut report)?;
+            compare_enums(&old, &new, &mut report);
         }
     }
-    match report.breaks {
+    for (is_safe, item, change) in &report.0 {
+        let json = || json!({ "safe": is_safe, "item": item, "change": change }).to_string();
+        context.screen.show(json, || format!("{} {item}: {change}", if *is_safe { "safe  " } else { "breaks" }))?;
+    }
+    match report.0.iter().filter(|(is_safe, ..)| !is_safe).count() {
         0 => Ok(()),
         1 => Err(Failure::new("1 change breaks peers of the other version")),
         breaks => Err(Failure::new(format!("{breaks} changes break peers of the other version"))),
@@ -78,21 +81,13 @@ fn by_name(pool: &DescriptorPool, message: &MessageDescriptor) -> Option<Message
     pool.get_message_by_name(message.full_name())
 }
 
-/// Prints the changes between two schemas, and counts the incompatible ones.
-struct Report<'a> {
-    screen: &'a Screen,
-    breaks: usize,
-}
+/// The changes between two schemas. Each is safe or breaks peers, and names its item, such as a field.
+#[derive(Default)]
+struct Report(Vec<(bool, String, String)>);
 
-impl Report<'_> {
-    /// Prints a change of `item`, such as a field. A change that is not safe counts as a break.
-    fn add(&mut self, is_safe: bool, item: &str, change: &str) -> Result<(), Failure> {
-        self.breaks += usize::from(!is_safe);
-        if self.screen.json {
-            let line = json!({ "safe": is_safe, "item": item, "change": change });
-            return self.screen.json_line(&line.to_string());
-        }
-        self.screen.line(&format!("{} {item}: {change}", if is_safe { "safe  " } else { "breaks" }))
+impl Report {
+    fn add(&mut self, is_safe: bool, item: &str, change: &str) {
+        self.0.push((is_safe, item.to_owned(), change.to_owned()));
     }
 }
 
@@ -102,8 +97,8 @@ fn compare_services(
     before: &[Service],
     after: &[Service],
     messages: &mut VecDeque<(MessageDescriptor, MessageDescriptor)>,
-    report: &mut Report<'_>,
-) -> Result<(), Failure> {
+    report: &mut Report,
+) {
     // `old` and `new` are a pair of services here, a pair of methods in the inner loop, and a pair of request or reply
     // types in the innermost one.
     let [olds, news] = [before, after]
@@ -111,7 +106,7 @@ fn compare_services(
     for old in before {
         let name = old.descriptor.full_name();
         let Some(new) = news.get(name) else {
-            report.add(false, name, "service removed, calls fail with Unimplemented")?;
+            report.add(false, name, "service removed, calls fail with Unimplemented");
             continue;
         };
         let [old_methods, new_methods] = [old, new]
@@ -119,37 +114,36 @@ fn compare_services(
         for method in &old.methods {
             let (item, old) = (method.name(), &method.descriptor);
             let Some(new) = new_methods.get(old.name()) else {
-                report.add(false, &item, "method removed, calls fail with Unimplemented")?;
+                report.add(false, &item, "method removed, calls fail with Unimplemented");
                 continue;
             };
             let streams =
                 |method: &prost_reflect::MethodDescriptor| (method.is_client_streaming(), method.is_server_streaming());
             if streams(old) != streams(&new.descriptor) {
-                report.add(false, &item, "streams changed, calls fail with FailedPrecondition")?;
+                report.add(false, &item, "streams changed, calls fail with FailedPrecondition");
             }
             // Native peers match methods by name, so they are not affected. Programs that serve or call Go peers select
             // the old layout with `compat_layout` on the builder of their server or channel.
             if method.operation != new.operation {
-                report.add(true, &item, "operation changed, which Go peers need `compat_layout` for")?;
+                report.add(true, &item, "operation changed, which Go peers need `compat_layout` for");
             }
             for (old, new) in [(old.input(), new.request()), (old.output(), new.reply())] {
                 if old.full_name() != new.full_name() {
-                    report.add(true, &item, &format!("type {} became {}", old.full_name(), new.full_name()))?;
+                    report.add(true, &item, &format!("type {} became {}", old.full_name(), new.full_name()));
                 }
                 messages.push_back((old, new));
             }
         }
         for method in new.methods.iter().filter(|new| !old_methods.contains_key(new.descriptor.name())) {
-            report.add(true, &method.name(), "method added")?;
+            report.add(true, &method.name(), "method added");
         }
     }
     for new in after {
         let name = new.descriptor.full_name();
         if !olds.contains_key(name) {
-            report.add(true, name, "service added")?;
+            report.add(true, name, "service added");
         }
     }
-    Ok(())
 }
 
 /// Compares each field of the old message with the field of the same number in the new message. Queues the messages in
@@ -159,7 +153,7 @@ fn compare_messages(
     old: &MessageDescriptor,
     new: &MessageDescriptor,
     messages: &mut VecDeque<(MessageDescriptor, MessageDescriptor)>,
-    report: &mut Report<'_>,
+    report: &mut Report,
 ) -> Result<(), Failure> {
     let describe = |types: &layout::Schema<'_>, message: &MessageDescriptor| {
         let described = types.message(message.full_name()).map_err(|error| Failure::new(error.to_string()))?;
@@ -177,30 +171,30 @@ fn compare_messages(
         let Some(other) = new.get_field(number) else {
             let is_reserved = new.reserved_ranges().any(|range| range.contains(&number));
             let advice = if is_reserved { "" } else { "; reserve its number, so that it is not used again" };
-            report.add(true, &item, &format!("field removed{advice}"))?;
+            report.add(true, &item, &format!("field removed{advice}"));
             continue;
         };
         // Each description contains all fields of its message, so both texts are present.
         let [was, is] = [&before, &after].map(|of| of.get(&number).map(ToString::to_string).unwrap_or_default());
         if refused.contains(&number) {
-            report.add(false, &item, &format!("{was} became {is}, methods with it fail with FailedPrecondition"))?;
+            report.add(false, &item, &format!("{was} became {is}, methods with it fail with FailedPrecondition"));
         } else {
             if was != is {
-                report.add(true, &item, &format!("{was} became {is}"))?;
+                report.add(true, &item, &format!("{was} became {is}"));
             }
             if let Some(change) = presence_change(&found, &other) {
-                report.add(true, &item, &change)?;
+                report.add(true, &item, &change);
             }
         }
         // Fields are matched by number. If a number was reused for an unrelated field, this looks like a renamed field.
         let in_json = if found.json_name() == other.json_name() { "" } else { ", also in JSON" };
         if name != other.name() || !in_json.is_empty() {
-            report.add(true, &item, &format!("renamed to {}{in_json}", other.name()))?;
+            report.add(true, &item, &format!("renamed to {}{in_json}", other.name()));
         }
         messages.extend(contained_messages(found.kind(), other.kind()));
     }
     for found in new.fields().filter(|found| old.get_field(found.number()).is_none()) {
-        report.add(true, &format!("{}.{} = {}", new.full_name(), found.name(), found.number()), "field added")?;
+        report.add(true, &format!("{}.{} = {}", new.full_name(), found.name(), found.number()), "field added");
     }
     Ok(())
 }
@@ -249,20 +243,19 @@ fn fields(description: &Description) -> BTreeMap<u32, Field> {
 }
 
 /// Compares each value of the old enum with the value of the same number in the new enum.
-fn compare_enums(old: &EnumDescriptor, new: &EnumDescriptor, report: &mut Report<'_>) -> Result<(), Failure> {
+fn compare_enums(old: &EnumDescriptor, new: &EnumDescriptor, report: &mut Report) {
     for value in old.values() {
         let item = format!("{}.{} = {}", old.full_name(), value.name(), value.number());
         match new.get_value(value.number()) {
-            None => report.add(true, &item, "value removed")?,
+            None => report.add(true, &item, "value removed"),
             // With `allow_alias`, a number has several names, and `get_value` finds only the first.
             Some(_) if new.get_value_by_name(value.name()).is_some_and(|new| new.number() == value.number()) => {}
-            Some(other) => report.add(true, &item, &format!("renamed to {}, also in JSON", other.name()))?,
+            Some(other) => report.add(true, &item, &format!("renamed to {}, also in JSON", other.name())),
         }
     }
     for value in new.values().filter(|value| old.get_value(value.number()).is_none()) {
-        report.add(true, &format!("{}.{} = {}", new.full_name(), value.name(), value.number()), "value added")?;
+        report.add(true, &format!("{}.{} = {}", new.full_name(), value.name(), value.number()), "value added");
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -43,6 +43,11 @@ impl Screen {
         write(format!("{json}\n").as_bytes())
     }
 
+    /// Writes a line of JSON to standard output if JSON was requested, otherwise a line of text.
+    pub(crate) fn show(&self, json: impl FnOnce() -> String, text: impl FnOnce() -> String) -> Result<(), Failure> {
+        if self.json { self.json_line(&json()) } else { self.line(&text()) }
+    }
+
     /// Writes the raw value of a field to standard output. If standard output is a terminal, text is escaped and binary
     /// data is rejected.
     pub(crate) fn value(&self, value: &[u8]) -> Result<(), Failure> {
