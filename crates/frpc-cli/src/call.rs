@@ -6,7 +6,6 @@ use crate::input::Input;
 use crate::schema::{Callable, Schema};
 use crate::show::{Screen, note};
 use crate::source::Context;
-use crate::tap::FramePrinter;
 use crate::target::{Target, read};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use frpc::{Channel, Metadata, Request, RequestSender, RequestStream, Response, Streaming};
@@ -33,7 +32,8 @@ pub(crate) async fn call(arguments: CallArguments, context: &Context) -> Result<
 
     let target = context.target()?;
     let started = Instant::now();
-    let channel = target.connect(target.builder(), watcher(schema, screen)).await?;
+    let watcher = (screen.verbose >= 3).then(|| (schema.clone(), *screen));
+    let channel = target.connect(target.builder(), watcher).await?;
     let limit = arguments.deadline.unwrap_or(target.connect_timeout());
     let reporting = Instant::now();
     report_connection(&channel, &target, &metadata, started, limit, screen).await;
@@ -85,11 +85,6 @@ pub(crate) fn request<T>(message: T, deadline: Option<Duration>, metadata: Metad
     }
     *request.metadata_mut() = metadata;
     request
-}
-
-/// Returns a printer for the frames of the connection if the verbosity is at least 3.
-fn watcher(schema: &Arc<Schema>, screen: &Screen) -> Option<FramePrinter> {
-    (screen.verbose >= 3).then(|| FramePrinter::new(schema.clone(), *screen))
 }
 
 /// Prints details of the connection in verbose mode. Prints a warning if metadata cannot be sent, because the server

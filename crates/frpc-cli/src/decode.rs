@@ -23,11 +23,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::time::sleep;
 
 /// Size in bytes of the proxy's read buffer.
-const READ: usize = 64 << 10;
+pub(crate) const READ: usize = 64 << 10;
 
 /// Pause after a connection could not be accepted. The usual cause is that the process has no file descriptors left.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -185,12 +185,12 @@ async fn accept<T>(mut next: impl AsyncFnMut() -> std::io::Result<T>) -> T {
 }
 
 /// Forwards both directions of a connection until both have ended.
-async fn between<W: FnMut(Role, &[u8])>(
-    client: TcpStream,
+pub(crate) async fn between<W: FnMut(Role, &[u8])>(
+    client: impl AsyncRead + AsyncWrite,
     server: impl AsyncRead + AsyncWrite,
     watch: W,
 ) -> std::io::Result<()> {
-    let (from_client, to_client) = client.into_split();
+    let (from_client, to_client) = tokio::io::split(client);
     let (from, to) = tokio::io::split(server);
     let watch = Mutex::new(watch);
     let show = |side, bytes: &[u8]| watch.lock().unwrap_or_else(PoisonError::into_inner)(side, bytes);

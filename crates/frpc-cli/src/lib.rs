@@ -26,7 +26,6 @@ mod rules;
 mod schema;
 mod show;
 mod source;
-mod tap;
 mod target;
 mod tensors;
 mod top;

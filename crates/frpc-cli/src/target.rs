@@ -1,8 +1,11 @@
 //! Connection settings: the server's address, TLS, and the header format.
 
 use crate::arguments::ServerArguments;
+use crate::decode::frames::WatchedConnection;
+use crate::decode::{READ, between};
 use crate::failure::Failure;
-use crate::tap::{FramePrinter, TappedTransport};
+use crate::schema::Schema;
+use crate::show::{Screen, note};
 use frpc::tls::{Authorities, ClientTls, Identity};
 use frpc::{Channel, ChannelBuilder, pubsub};
 use frpc_balance::Balance as _;
@@ -12,10 +15,14 @@ use frpc_balance::resolve::{Endpoint, FileResolver, StaticResolver};
 use frpc_gateway::web_socket;
 use futures_core::future::BoxFuture;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
+
+/// Schema and screen with which the frames of a connection are printed to standard error.
+type Watcher = (Arc<Schema>, Screen);
 
 /// Server address that is used if none is specified.
 const DEFAULT: &str = "localhost:8080";
@@ -65,12 +72,8 @@ impl Target {
         self.arguments.connect_timeout
     }
 
-    /// Opens a channel to the server. If `watcher` is set, it prints the frames of the connection.
-    pub(crate) async fn connect(
-        &self,
-        builder: ChannelBuilder,
-        watcher: Option<FramePrinter>,
-    ) -> Result<Channel, Failure> {
+    /// Opens a channel to the server. If `watcher` is set, prints the frames of its connections.
+    pub(crate) async fn connect(&self, builder: ChannelBuilder, watcher: Option<Watcher>) -> Result<Channel, Failure> {
         if let Some(fleet) = self.fleet(&builder)? {
             return match watcher {
                 Some(_) => Err(Failure::new("-vvv requires a single server")),
@@ -150,7 +153,7 @@ impl Target {
     /// Returns a function that dials the server, for each connection of a channel.
     fn connector(
         &self,
-        watcher: Option<FramePrinter>,
+        watcher: Option<Watcher>,
     ) -> impl Fn() -> BoxFuture<'static, io::Result<Transport>> + Clone + Send + Sync + use<> {
         let target = self.clone();
         move || {
@@ -160,7 +163,7 @@ impl Target {
                 let io = target.dial().await;
                 let io = io.map_err(|error| io::Error::new(error.kind(), format!("{address}: {error}")))?;
                 Ok(match watcher {
-                    Some(watcher) => Box::new(TappedTransport::new(io, watcher)),
+                    Some(watcher) => watched(io, watcher),
                     None => io,
                 })
             })
@@ -255,6 +258,23 @@ impl Target {
 /// Returns the address in the environment variable `FRPC_SERVER`.
 pub(crate) fn environment() -> Option<String> {
     std::env::var("FRPC_SERVER").ok().filter(|address| !address.is_empty())
+}
+
+/// Returns a transport whose frames are printed on their way to and from `io`.
+fn watched(io: Transport, (schema, screen): Watcher) -> Transport {
+    let (own, other) = tokio::io::duplex(READ);
+    let mut conversation = WatchedConnection::new(Some(schema), None);
+    tokio::spawn(async move {
+        let show = |side, bytes: &[u8]| {
+            conversation.feed(side, bytes, &mut |frame| screen.remark(3, || frame.text()));
+        };
+        match between(other, io, show).await {
+            // The client has dropped its end, and reads no more.
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => note(error),
+            _ => {}
+        }
+    });
+    Box::new(own)
 }
 
 /// Returns whether an address is the path of a Unix socket.
