@@ -171,39 +171,33 @@ impl Source<'_> {
 
     /// Adds the access rules for all methods to `access`. Methods with the same rules share a condition.
     fn admit(&self, mut access: Access, file: &RulesFile) -> Result<Access, Failure> {
-        let mut rules: BTreeMap<String, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
-        for (number, rule) in file.allow.iter().enumerate() {
-            for method in self.matching(&rule.methods)? {
-                rules.entry(method).or_default().0.push(number);
-            }
+        let (allowed, denied) = (self.rules(&file.allow)?, self.rules(&file.deny)?);
+        let matching = |rules: &[(BTreeSet<String>, Who)], method: &String| {
+            (0..).zip(rules).filter(|(_, (methods, _))| methods.contains(method)).map(|(number, _)| number).collect()
+        };
+        // Methods without an `allow` rule are left out, which rejects all of their callers.
+        let methods: BTreeSet<_> = allowed.iter().flat_map(|(methods, _)| methods).collect();
+        let mut groups: BTreeMap<(Vec<usize>, Vec<usize>), Vec<&String>> = BTreeMap::new();
+        for method in methods {
+            groups.entry((matching(&allowed, method), matching(&denied, method))).or_default().push(method);
         }
-        for (number, rule) in file.deny.iter().enumerate() {
-            for method in self.matching(&rule.methods)? {
-                rules.entry(method).or_default().1.push(number);
-            }
-        }
-        let conditions =
-            |rules: &[MethodRule]| rules.iter().map(|rule| self.who(&rule.who)).collect::<Result<Vec<_>, _>>();
-        let (allowed, denied) = (conditions(&file.allow)?, conditions(&file.deny)?);
-        let mut groups: BTreeMap<_, Vec<String>> = BTreeMap::new();
-        for (method, numbers) in rules {
-            groups.entry(numbers).or_default().push(method);
-        }
+        let any = |rules: &[(BTreeSet<String>, Who)], numbers: &[usize]| {
+            numbers.iter().filter_map(|number| Some(rules.get(*number)?.1.clone())).reduce(Who::or)
+        };
         for ((allow, deny), methods) in groups {
-            let any = |who: &[Who], numbers: &[usize]| {
-                numbers.iter().filter_map(|number| who.get(*number).cloned()).reduce(Who::or)
-            };
-            // Without an `allow` rule, skip the method, which rejects all of its callers.
             let Some(who) = any(&allowed, &allow) else { continue };
-            access = access.allow(
-                methods,
-                match any(&denied, &deny) {
-                    Some(others) => who.except(others),
-                    None => who,
-                },
-            );
+            let who = match any(&denied, &deny) {
+                Some(others) => who.except(others),
+                None => who,
+            };
+            access = access.allow(methods, who);
         }
         Ok(access)
+    }
+
+    /// Returns the methods and the condition of each rule.
+    fn rules(&self, rules: &[MethodRule]) -> Result<Vec<(BTreeSet<String>, Who)>, Failure> {
+        rules.iter().map(|rule| Ok((self.matching(&rule.methods)?, self.who(&rule.who)?))).collect()
     }
 
     /// Returns the methods that match a list of patterns. A pattern is `package.Service/Method`, `package.Service/*`,
