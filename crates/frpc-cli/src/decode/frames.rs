@@ -112,11 +112,7 @@ impl WatchedConnection {
     /// Shows each message of a batch as a separate frame. Stops at a truncated message.
     fn show_batch(&mut self, side: Role, batch: &Frame<'_>, show: &mut dyn FnMut(ShownFrame)) {
         let mut rest = batch.body;
-        while let Some((length, behind)) = number(rest) {
-            let Some((body, behind)) = usize::try_from(length).ok().and_then(|length| behind.split_at_checked(length))
-            else {
-                return;
-            };
+        while let Some((body, behind)) = block(rest) {
             show(self.describe(side, &Frame { operation: STREAM, body, ..*batch }));
             rest = behind;
         }
@@ -199,19 +195,18 @@ impl WatchedConnection {
             5 => write!(out, "CREDIT of stream {id}: {}", number(body).map_or(0, |(credit, _)| credit)),
             6 => {
                 let called = number(body).and_then(|(it, _)| u16::try_from(it).ok()).unwrap_or(0);
-                step =
-                    Some(Step { opener: side, is_stream: false, id, operation: called, what: FrameEvent::Cancelled });
+                step = Some(Step::call(side, id, called, FrameEvent::Cancelled));
                 write!(out, "CANCEL of call {id} of {}", self.name(called))
             }
             7 => {
                 step = self.streams.get(&id).map(|&(opener, operation)| {
-                    let code = number(body).map(|(code, _)| Code::from_i32(i32::try_from(code).unwrap_or(2)));
+                    let code = number(body).map(|(number, _)| code(number));
                     let what = if code.is_some() || side != opener {
                         FrameEvent::Ended(code)
                     } else {
                         FrameEvent::Sent(None, 0)
                     };
-                    Step { opener, is_stream: true, id, operation, what }
+                    Step::stream(opener, id, operation, what)
                 });
                 write!(out, "END of stream {id}{}", reset(body))
             }
@@ -228,7 +223,7 @@ impl WatchedConnection {
                 } else {
                     FrameEvent::Replied(status, body.len())
                 };
-                step = Some(Step { opener: caller, is_stream: false, id, operation, what });
+                step = Some(Step::call(caller, id, operation, what));
                 let _ = write!(out, "{part} {id} of {}, {} bytes{}", self.name(operation), body.len(), prefix.text);
                 json = self.message(operation, part == "request", message, &mut out);
                 Ok(())
@@ -253,12 +248,12 @@ impl WatchedConnection {
         let _ = write!(out, "{name} of stream {id}{text}");
         let (opener, operation) = self.streams.get(&id).copied().filter(|(opener, _)| side != *opener)?;
         let what = if kind == 6 { FrameEvent::Ended(status) } else { FrameEvent::Sent(None, 0) };
-        Some(Step { opener, is_stream: true, id, operation, what })
+        Some(Step::stream(opener, id, operation, what))
     }
 
     fn stream(&mut self, side: Role, id: u16, body: &[u8], out: &mut String) -> (Option<Step>, Option<String>) {
         let (prefix, message) = prefix(body);
-        let step = |opener, operation, what| Some(Step { opener, is_stream: true, id, operation, what });
+        let step = |opener, operation, what| Some(Step::stream(opener, id, operation, what));
         // No message starts with this byte, so this is an opening. The id may belong to a closed stream.
         if let [0x09, operation @ ..] = message
             && let Some((operation, _)) = number(operation)
@@ -305,8 +300,7 @@ impl WatchedConnection {
             return None;
         };
         let descriptor: MessageDescriptor = if is_request { callable.request() } else { callable.reply() };
-        let read = schema.codec.decode(&descriptor, &mut Decoder::new(bytes));
-        let shown = match read {
+        let shown = match schema.codec.decode(&descriptor, &mut Decoder::new(bytes)) {
             Ok(Root::Message(message)) => to_json(&message).map_err(|error| error.to_string()),
             Ok(Root::Error(text)) => Err(text),
             Err(error) => Err(error.to_string()),
@@ -382,6 +376,16 @@ pub(crate) struct Step {
     pub(crate) what: FrameEvent,
 }
 
+impl Step {
+    fn call(opener: Role, id: u16, operation: u16, what: FrameEvent) -> Self {
+        Self { opener, is_stream: false, id, operation, what }
+    }
+
+    fn stream(opener: Role, id: u16, operation: u16, what: FrameEvent) -> Self {
+        Self { opener, is_stream: true, id, operation, what }
+    }
+}
+
 /// Meaning of a frame for its call. Contains the length of the body and the status, if the frame has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrameEvent {
@@ -411,7 +415,7 @@ const COMPRESSED: u8 = 0x11;
 
 /// Splits the body of a frame into the items at its start and the message after them.
 fn prefix(body: &[u8]) -> (Prefix, &[u8]) {
-    match prefix_items(body) {
+    match body.strip_prefix(&[0x10]).and_then(block) {
         Some((items, message)) => (Prefix::read(items), message),
         None => (Prefix::default(), body),
     }
@@ -424,16 +428,14 @@ impl Prefix {
             let _ = match kind {
                 1 => write!(prefix.text, ", timeout {} us", number(value).map_or(0, |(micros, _)| micros)),
                 2 => {
-                    let entry =
-                        number(value).and_then(|(length, rest)| rest.split_at_checked(usize::try_from(length).ok()?));
-                    let (key, value) = entry.unwrap_or((b"?", value));
+                    let (key, value) = block(value).unwrap_or((b"?", value));
                     // Show only the length of a metadata value, because it may be a secret.
                     let key = String::from_utf8_lossy(key).into_owned();
                     write!(prefix.text, ", metadata {key} of {} bytes", value.len())
                 }
                 3 => {
-                    let (code, details) = number(value).unwrap_or((2, &[]));
-                    let code = Code::from_i32(i32::try_from(code).unwrap_or(2));
+                    let (number, details) = number(value).unwrap_or((2, &[]));
+                    let code = code(number);
                     prefix.status = Some(code);
                     write!(prefix.text, ", {} with {} bytes of details", code.name(), details.len())
                 }
@@ -452,15 +454,19 @@ impl Prefix {
     }
 }
 
-fn prefix_items(body: &[u8]) -> Option<(&[u8], &[u8])> {
-    let [0x10, rest @ ..] = body else { return None };
-    let (length, rest) = number(rest)?;
-    rest.split_at_checked(usize::try_from(length).ok()?)
-}
-
 /// Decodes a varint. Returns its value and the remaining bytes.
 fn number(mut bytes: &[u8]) -> Option<(u64, &[u8])> {
     take_varint(&mut bytes).map(|number| (number, bytes))
+}
+
+/// Splits bytes after a block that begins with its length as a number. Returns the content of the block and the rest.
+fn block(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = number(bytes)?;
+    rest.split_at_checked(usize::try_from(length).ok()?)
+}
+
+fn code(number: u64) -> Code {
+    Code::from_i32(i32::try_from(number).unwrap_or(2))
 }
 
 /// Describes an extension packet (operation 3). Its id states the type of the packet.
@@ -480,8 +486,7 @@ fn hello(body: &[u8]) -> String {
     let mut out = format!("version {version}");
     for (kind, value) in Items::new(items).flatten() {
         let count = number(value).map_or(0, |(count, _)| count);
-        let service = number(value).and_then(|(length, rest)| rest.get(..usize::try_from(length).ok()?));
-        let service = String::from_utf8_lossy(service.unwrap_or_default()).into_owned();
+        let service = String::from_utf8_lossy(block(value).unwrap_or_default().0);
         let _ = match kind {
             1 => write!(out, ", bodies of {count} bytes"),
             2 => write!(out, ", {count} streams"),
@@ -505,9 +510,8 @@ fn is_error(message: &[u8]) -> bool {
 
 /// Returns a description of a stream reset's code and text. The result is empty if the stream ended regularly.
 fn reset(body: &[u8]) -> String {
-    let Some((code, text)) = number(body) else { return String::new() };
-    let code = Code::from_i32(i32::try_from(code).unwrap_or(2));
-    format!(": reset, {}: {}", code.name(), String::from_utf8_lossy(text))
+    let Some((number, text)) = number(body) else { return String::new() };
+    format!(": reset, {}: {}", code(number).name(), String::from_utf8_lossy(text))
 }
 
 fn raw(bytes: &[u8], out: &mut String) {
