@@ -87,35 +87,11 @@ async fn live(
     client: &IntrospectionClient,
     mut replies: Streaming<WatchReply>,
 ) -> Result<(), Failure> {
-    let mut terminal = Terminal::open().map_err(|error| Failure::new(format!("cannot use the terminal: {error}")))?;
-    show(board, client, &mut replies, &mut terminal, keys()).await
-}
-
-/// Starts a thread that reads the events of the terminal, and returns a queue that receives them. The thread ends with
-/// the process.
-fn keys() -> mpsc::UnboundedReceiver<Event> {
-    let (typed, keys) = mpsc::unbounded_channel();
-    std::thread::spawn(move || {
-        while let Ok(event) = event::read() {
-            if typed.send(event).is_err() {
-                return;
-            }
-        }
-    });
-    keys
-}
-
-async fn show(
-    board: &mut TopView,
-    client: &IntrospectionClient,
-    replies: &mut Streaming<WatchReply>,
-    terminal: &mut Terminal,
-    mut keys: mpsc::UnboundedReceiver<Event>,
-) -> Result<(), Failure> {
+    let unusable = |error: io::Error| Failure::new(format!("cannot use the terminal: {error}"));
+    let mut terminal = Terminal::open().map_err(unusable)?;
+    let mut keys = keys();
     loop {
-        terminal
-            .draw(|width, height| view::lines(board, width, height))
-            .map_err(|error| Failure::new(format!("cannot use the terminal: {error}")))?;
+        terminal.draw(|width, height| view::lines(board, width, height)).map_err(unusable)?;
         tokio::select! {
             key = keys.recv() => {
                 // Without keys, end the view, because the user could not quit it.
@@ -134,6 +110,20 @@ async fn show(
         }
         fetch_detail(board, client).await;
     }
+}
+
+/// Starts a thread that reads the events of the terminal, and returns a queue that receives them. The thread ends with
+/// the process.
+fn keys() -> mpsc::UnboundedReceiver<Event> {
+    let (typed, keys) = mpsc::unbounded_channel();
+    std::thread::spawn(move || {
+        while let Ok(event) = event::read() {
+            if typed.send(event).is_err() {
+                return;
+            }
+        }
+    });
+    keys
 }
 
 /// Requests the details of the selected connection from the server, if one is selected.
