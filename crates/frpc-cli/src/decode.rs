@@ -82,11 +82,8 @@ pub(crate) async fn decode(arguments: DecodeArguments, context: &Context) -> Res
 
 /// Prints a frame. Includes the number of its connection if several connections may be shown.
 fn show(frame: &ShownFrame, connection: Option<u64>, screen: &Screen) -> Result<(), Failure> {
-    match connection {
-        _ if screen.json => screen.json_line(&frame.json(connection)),
-        Some(number) => screen.line(&format!("{number}: {}", frame.text())),
-        None => screen.line(&frame.text()),
-    }
+    let mark = connection.map(|number| format!("{number}: ")).unwrap_or_default();
+    screen.show(|| frame.json(connection), || format!("{mark}{}", frame.text()))
 }
 
 /// Shows the frames that `bytes` complete, up to the first that cannot be written.
@@ -136,10 +133,8 @@ fn show_capture(
         senders.entry((piece.to, piece.from, piece.earlier)).or_insert((at, side.peer()));
         if piece.is_behind_gap {
             let text = "bytes are missing in the capture";
-            match screen.json {
-                true => screen.json_line(&json!({ "connection": at, "text": text }).to_string())?,
-                false => screen.line(&format!("{at}: {text}"))?,
-            }
+            let json = || json!({ "connection": at, "text": text }).to_string();
+            screen.show(json, || format!("{at}: {text}"))?;
         }
         let Some(conversation) = conversations.get_mut(at) else { continue };
         show_all(conversation, side, &piece.bytes, Some(at as u64), screen)?;

@@ -28,9 +28,7 @@ pub(crate) async fn list(arguments: &ListArguments, context: &Context) -> Result
 
 fn methods(service: &Service, is_long: bool, screen: &Screen) -> Result<(), Failure> {
     for method in &service.methods {
-        if screen.json {
-            screen.json_line(&as_json(method).to_string())?;
-        } else if is_long {
+        if is_long && !screen.json {
             let stream = |is_stream| if is_stream { "stream " } else { "" };
             let (request, reply) = (method.request(), method.reply());
             screen.line(&format!(
@@ -43,7 +41,7 @@ fn methods(service: &Service, is_long: bool, screen: &Screen) -> Result<(), Fail
                 reply.full_name(),
             ))?;
         } else {
-            screen.line(&method.name())?;
+            screen.show(|| as_json(method).to_string(), || method.name())?;
         }
     }
     Ok(())

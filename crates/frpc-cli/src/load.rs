@@ -109,7 +109,7 @@ pub(crate) fn compare(arguments: &CompareArguments, screen: &Screen) -> Result<(
     };
     let (before, after) = (read(&arguments.before)?, read(&arguments.after)?);
     let comparison = Comparison::of(&before, &after);
-    if screen.json { screen.json_line(&comparison.json()) } else { screen.line(comparison.text().trim_end()) }
+    screen.show(|| comparison.json(), || comparison.text())
 }
 
 /// Prints a report and writes it to files.
@@ -121,7 +121,7 @@ fn put_report(report: &Report, arguments: &LoadArguments, screen: &Screen) -> Re
     let written = [
         write(&arguments.html, &|| html::page(report)),
         write(&arguments.save, &|| report.json()),
-        if screen.json { screen.json_line(&report.json()) } else { screen.line(report.text().trim_end()) },
+        screen.show(|| report.json(), || report.text()),
     ];
     written.into_iter().collect()
 }

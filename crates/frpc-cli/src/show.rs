@@ -43,9 +43,9 @@ impl Screen {
         write(format!("{json}\n").as_bytes())
     }
 
-    /// Writes a line of JSON to standard output if JSON was requested, otherwise a line of text.
+    /// Writes JSON to standard output if it was requested, otherwise text, without space at its end.
     pub(crate) fn show(&self, json: impl FnOnce() -> String, text: impl FnOnce() -> String) -> Result<(), Failure> {
-        if self.json { self.json_line(&json()) } else { self.line(&text()) }
+        if self.json { self.json_line(&json()) } else { self.line(text().trim_end()) }
     }
 
     /// Writes the raw value of a field to standard output. If standard output is a terminal, text is escaped and binary
@@ -182,25 +182,22 @@ fn is_active(letter: char) -> bool {
 
 /// Escapes characters that could control a terminal or hide parts of the text.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_active) {
-        return Cow::Borrowed(text);
-    }
-    let escape =
-        |letter: char| if is_active(letter) { letter.escape_unicode().to_string() } else { letter.to_string() };
-    Cow::Owned(text.chars().map(escape).collect())
+    with_escapes(text, |letter| letter.escape_unicode().to_string())
 }
 
 /// Replaces control characters in JSON by escape sequences. In valid JSON, these characters occur only in strings.
 pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
-    if !json.contains(is_active) {
-        return Cow::Borrowed(json);
+    with_escapes(json, |letter| letter.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect())
+}
+
+fn with_escapes(text: &str, escape: impl Fn(char) -> String) -> Cow<'_, str> {
+    if !text.contains(is_active) {
+        return Cow::Borrowed(text);
     }
-    let mut out = String::with_capacity(json.len() + 16);
-    for letter in json.chars() {
+    let mut out = String::with_capacity(text.len() + 16);
+    for letter in text.chars() {
         if is_active(letter) {
-            for unit in letter.encode_utf16(&mut [0; 2]) {
-                let _ = write!(out, "\\u{unit:04x}");
-            }
+            out.push_str(&escape(letter));
         } else {
             out.push(letter);
         }
