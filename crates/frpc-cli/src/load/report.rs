@@ -1,7 +1,6 @@
 //! Load reports as text and JSON, and the comparison of two reports.
 
 use super::stats::Stats;
-use frpc::Code;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -81,14 +80,11 @@ impl Report {
         duration: Duration,
         slow: Duration,
     ) -> Self {
-        let methods = stats.methods.iter().map(|method| {
-            let codes = (0..).zip(&method.codes).filter(|(_, count)| **count > 0);
-            Method {
-                name: method.name.clone(),
-                calls: method.latency.len(),
-                codes: codes.map(|(code, count)| (Code::from_i32(code).name().to_owned(), *count)).collect(),
-                latency: Latency::new(&method.latency),
-            }
+        let methods = stats.methods.iter().map(|method| Method {
+            name: method.name.clone(),
+            calls: method.latency.len(),
+            codes: method.codes.iter().map(|(code, count)| ((*code).to_owned(), *count)).collect(),
+            latency: Latency::new(&method.latency),
         });
         let quantiles = (0..=40).map(|step| 1.0 - 10_f64.powf(-f64::from(step) / 8.0));
         let distribution = quantiles.map(|quantile| (quantile, quantile_millis(&stats.all, quantile)));

@@ -3,6 +3,7 @@
 use super::report::{SampleRow, quantile_millis};
 use frpc::Code;
 use hdrhistogram::Histogram;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Maximum recorded latency in nanoseconds: one hour.
@@ -13,9 +14,6 @@ const ROWS: u32 = 200;
 
 /// Minimum duration of a timeline row, so that several calls end in each row.
 const ROW_MIN: Duration = Duration::from_millis(100);
-
-/// Number of status codes, including OK.
-const CODES: usize = 17;
 
 /// Method and result of a single call.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +36,10 @@ pub(crate) struct Stats {
     /// Rows of the timeline that are complete.
     pub(crate) rows: Vec<SampleRow>,
     row_length: Duration,
-    current: Current,
+    /// Latencies of the calls in the current row, in nanoseconds.
+    row_latency: Histogram<u64>,
+    /// Number of failed calls in the current row.
+    row_failed: u64,
 }
 
 /// Measurements for one method of the load.
@@ -48,18 +49,12 @@ pub(crate) struct MethodStats {
     /// Latencies of the method's calls in nanoseconds.
     pub(crate) latency: Histogram<u64>,
     /// Number of calls that ended with each status code.
-    pub(crate) codes: [u64; CODES],
-}
-
-#[derive(Debug)]
-struct Current {
-    latency: Histogram<u64>,
-    failed: u64,
+    pub(crate) codes: BTreeMap<&'static str, u64>,
 }
 
 impl Stats {
     pub(crate) fn new(methods: Vec<String>, duration: Duration) -> Self {
-        let method = |name| MethodStats { name, latency: histogram(3), codes: [0; CODES] };
+        let method = |name| MethodStats { name, latency: histogram(3), codes: BTreeMap::new() };
         Self {
             methods: methods.into_iter().map(method).collect(),
             all: histogram(3),
@@ -67,7 +62,8 @@ impl Stats {
             ended: Duration::ZERO,
             rows: Vec::new(),
             row_length: (duration / ROWS).max(ROW_MIN),
-            current: Current { latency: histogram(2), failed: 0 },
+            row_latency: histogram(2),
+            row_failed: 0,
         }
     }
 
@@ -80,19 +76,17 @@ impl Stats {
         let nanos = nanos(took);
         self.all.saturating_record(nanos);
         self.late.saturating_record(self::nanos(late));
-        self.current.latency.saturating_record(nanos);
-        self.current.failed += u64::from(outcome.code != Code::Ok);
+        self.row_latency.saturating_record(nanos);
+        self.row_failed += u64::from(outcome.code != Code::Ok);
         if let Some(method) = self.methods.get_mut(outcome.method) {
             method.latency.saturating_record(nanos);
-            if let Some(count) = usize::try_from(outcome.code as i32).ok().and_then(|code| method.codes.get_mut(code)) {
-                *count += 1;
-            }
+            *method.codes.entry(outcome.code.name()).or_default() += 1;
         }
     }
 
     /// Completes the last row of the timeline, because the load has ended.
     pub(crate) fn finish(&mut self) {
-        if !self.current.latency.is_empty() {
+        if !self.row_latency.is_empty() {
             self.end_row();
         }
     }
@@ -108,7 +102,8 @@ impl Stats {
     }
 
     pub(crate) fn failed(&self) -> u64 {
-        self.methods.iter().map(|method| method.codes.iter().skip(1).sum::<u64>()).sum()
+        let ok = self.methods.iter().filter_map(|method| method.codes.get(Code::Ok.name())).sum::<u64>();
+        self.calls().saturating_sub(ok)
     }
 
     pub(crate) fn max(&self) -> Duration {
@@ -130,17 +125,17 @@ impl Stats {
     }
 
     fn end_row(&mut self) {
-        let latency = &self.current.latency;
+        let latency = &self.row_latency;
         self.rows.push(SampleRow {
             second: self.row_end().as_secs_f64(),
             calls_per_second: latency.len() as f64 / self.row_length.as_secs_f64(),
-            failed: self.current.failed,
+            failed: self.row_failed,
             p50: quantile_millis(latency, 0.5),
             p99: quantile_millis(latency, 0.99),
             max: quantile_millis(latency, 1.0),
         });
-        self.current.latency.reset();
-        self.current.failed = 0;
+        self.row_latency.reset();
+        self.row_failed = 0;
     }
 }
 
@@ -171,7 +166,7 @@ mod tests {
         assert_eq!(Vec::from_iter(rows), [(1.0, 100.0, 0), (2.0, 0.0, 0), (3.0, 0.0, 0), (4.0, 100.0, 1)]);
         assert_eq!((stats.calls(), stats.failed()), (2, 1));
         assert_eq!(stats.slower_than(millis(100)), 1);
-        assert_eq!(stats.methods[0].codes[10], 1);
+        assert_eq!(stats.methods[0].codes[Code::Aborted.name()], 1);
     }
 
     #[test]
