@@ -4,7 +4,7 @@
 use super::methods::{self, MethodRow};
 use clap::ValueEnum;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use frpc_reflection::introspection_v1::{Connection, ConnectionReply, Server, ServerConnections, WatchReply};
+use frpc_reflection::introspection_v1::{Connection, ConnectionReply, Server, WatchReply};
 use std::cmp::Ordering;
 use std::time::Instant;
 
@@ -129,20 +129,24 @@ impl TopView {
 
     /// Returns the server that is shown, its position counted from 1, and the number of servers.
     pub(super) fn shown(&self) -> (Server, usize, usize) {
-        let server = self.last.servers.get(self.server).and_then(|shown| shown.server.clone());
-        (server.unwrap_or_default(), self.server + 1, self.last.servers.len())
+        (self.server_in(&self.last).cloned().unwrap_or_default(), self.server + 1, self.last.servers.len())
+    }
+
+    fn server_in<'a>(&self, reply: &'a WatchReply) -> Option<&'a Server> {
+        reply.servers.get(self.server)?.server.as_ref()
+    }
+
+    /// Returns the shown server in the reply before the last one, with the seconds between both replies.
+    fn server_before(&self) -> Option<(&Server, f64)> {
+        let (reply, at) = self.before.as_ref()?;
+        let seconds = self.last_at?.saturating_duration_since(*at).as_secs_f64();
+        Some((self.server_in(reply)?, seconds)).filter(|_| seconds > 0.0)
     }
 
     /// Returns how much a counter increases per second, or `None` until the server has replied twice.
     pub(super) fn rate(&self, number: impl Fn(&Server) -> u64) -> Option<f64> {
-        let (before, at) = self.before.as_ref()?;
-        let seconds = self.last_at?.saturating_duration_since(*at).as_secs_f64();
-        let of = |reply: &WatchReply| {
-            let shown: &ServerConnections = reply.servers.get(self.server)?;
-            shown.server.as_ref().map(&number)
-        };
-        let grown = of(&self.last)?.saturating_sub(of(before)?);
-        (seconds > 0.0).then(|| grown as f64 / seconds)
+        let (before, seconds) = self.server_before()?;
+        Some(number(self.server_in(&self.last)?).saturating_sub(number(before)) as f64 / seconds)
     }
 
     /// Returns the connections that match the filter, in the chosen order.
@@ -166,14 +170,7 @@ impl TopView {
 
     /// Returns the statistics of all methods, in the server's order.
     pub(super) fn all_methods(&self) -> Vec<MethodRow<'_>> {
-        fn of(reply: &WatchReply, server: usize) -> Option<&Server> {
-            reply.servers.get(server)?.server.as_ref()
-        }
-        let before = self.before.as_ref().zip(self.last_at).and_then(|((reply, at), last_at)| {
-            let seconds = last_at.saturating_duration_since(*at).as_secs_f64();
-            Some((of(reply, self.server)?, seconds)).filter(|_| seconds > 0.0)
-        });
-        of(&self.last, self.server).map(|last| methods::rows(last, before)).unwrap_or_default()
+        self.server_in(&self.last).map(|last| methods::rows(last, self.server_before())).unwrap_or_default()
     }
 
     /// Returns the methods that match the filter, in the chosen order.
@@ -205,14 +202,11 @@ impl TopView {
             let rows = self.methods();
             let at = self.method_mark(&rows).saturating_add_signed(by).min(rows.len().saturating_sub(1));
             self.marked_method = rows.get(at).map(|row| row.name.to_owned());
-            return;
-        }
-        let number = {
+        } else {
             let rows = self.rows();
             let at = self.mark(&rows).saturating_add_signed(by).min(rows.len().saturating_sub(1));
-            rows.get(at).map(|row| row.number)
-        };
-        self.marked = number;
+            self.marked = rows.get(at).map(|row| row.number);
+        }
     }
 
     /// Handles a key.
@@ -259,11 +253,8 @@ impl TopView {
         if self.shows_methods() {
             return;
         }
-        let number = {
-            let rows = self.rows();
-            rows.get(self.mark(&rows)).map(|row| row.number)
-        };
-        if let Some(number) = number {
+        let rows = self.rows();
+        if let Some(number) = rows.get(self.mark(&rows)).map(|row| row.number) {
             self.marked = Some(number);
             self.detail = Some((number, Err("…".to_owned())));
         }

@@ -76,7 +76,8 @@ pub(super) fn total(rows: &[MethodRow<'_>]) -> String {
         return "calls: the server does not count them".to_owned();
     }
     let rates = rows.iter().filter_map(|row| row.rates).reduce(|a, b| (a.0 + b.0, a.1 + b.1));
-    let (calls, errors) = (rate(rates.map(|rates| rates.0)), rate(rates.map(|rates| rates.1)));
+    let (calls, errors) = rates.unzip();
+    let (calls, errors) = (rate(calls), rate(errors));
     let (ended, failed) = (sum(rows.iter().map(|row| row.ended)), sum(rows.iter().map(|row| row.failed)));
     format!("calls: {calls}/s, {errors} errors/s; {ended} have ended, {failed} of them failed")
 }
@@ -84,15 +85,9 @@ pub(super) fn total(rows: &[MethodRow<'_>]) -> String {
 /// Returns the texts of all cells in a row, except for the name of the method.
 pub(super) fn cells(row: &MethodRow<'_>) -> [String; 6] {
     let time = |nanos: u64| if row.ended == 0 { "-".to_owned() } else { time(nanos) };
-    let Figures { p50_ns, p99_ns, max_ns, .. } = row.figures;
-    [
-        rate(row.rates.map(|rates| rates.0)),
-        rate(row.rates.map(|rates| rates.1)),
-        time(*p50_ns),
-        time(*p99_ns),
-        time(*max_ns),
-        row.ended.to_string(),
-    ]
+    let (calls, errors) = row.rates.unzip();
+    let Figures { p50_ns, p99_ns, max_ns, .. } = *row.figures;
+    [rate(calls), rate(errors), time(p50_ns), time(p99_ns), time(max_ns), row.ended.to_string()]
 }
 
 /// Shortens the name of a method to `width` columns by removing its start, because the end identifies the method.
@@ -108,7 +103,7 @@ pub(super) fn short(name: &str, width: usize) -> String {
     format!("…{}", name.get(begin..).unwrap_or_default())
 }
 
-fn rate(rate: Option<f64>) -> String {
+pub(super) fn rate(rate: Option<f64>) -> String {
     rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1}"))
 }
 

@@ -117,13 +117,12 @@ pub(super) fn lines(board: &TopView, width: usize, height: usize) -> Vec<ScreenL
 fn head_lines(board: &TopView) -> Vec<String> {
     let (server, at, of) = board.shown();
     let of_several = if of > 1 { format!(" ({at} of {of})") } else { String::new() };
-    let rate = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1}"));
-    let opened = rate(board.rate(|server| server.opened));
-    let shed = rate(board.rate(|server| server.shed));
+    let opened = methods::rate(board.rate(|server| server.opened));
+    let shed = methods::rate(board.rate(|server| server.shed));
     let memory = format!("{} of {}", bytes(server.memory_held), bytes(server.memory_max));
     let of_workers = |server: &Server, figure: fn(&Worker) -> u64| methods::sum(server.workers.iter().map(figure));
     let (tasks, ready) = (of_workers(&server, |worker| worker.tasks), of_workers(&server, |worker| worker.ready));
-    let polls = rate(board.rate(|server| of_workers(server, |worker| worker.polls)));
+    let polls = methods::rate(board.rate(|server| of_workers(server, |worker| worker.polls)));
     let closes = server.closes.iter().map(|close| format!("{} {}", cell(&close.kind), close.count));
     let closes = closes.collect::<Vec<_>>().join(", ");
     let calls = methods::sum(board.rows().iter().map(|row| row.calls));
