@@ -232,9 +232,8 @@ fn field_value(message: &DynamicMessage, field: &FieldDescriptor) -> Result<serd
             texts.iter().filter_map(Value::as_str).map(serde_json::Value::from).collect()
         }
         _ => {
-            let json = to_json(message).map_err(|error| Failure::new(error.to_string()))?;
-            let whole: serde_json::Value =
-                serde_json::from_str(&json).map_err(|error| Failure::new(error.to_string()))?;
+            let json = to_json(message).map_err(Failure::new)?;
+            let whole: serde_json::Value = serde_json::from_str(&json).map_err(Failure::new)?;
             let descriptor = message.descriptor();
             match descriptor.full_name().strip_prefix("google.protobuf.") {
                 Some(name) if VALUES.contains(&name) => whole,

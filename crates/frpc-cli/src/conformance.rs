@@ -124,23 +124,18 @@ fn cases() -> impl Iterator<Item = Case> {
 }
 
 impl Case {
-    /// Encodes the packets of the case. `call` is the id of the client's call. Returns `None` if the case has a syntax
-    /// error.
-    fn bytes(&self, call: u16) -> Option<Vec<u8>> {
-        let mut bytes = Vec::new();
-        for text in self.packets.split(';') {
+    /// Encodes the packets of the case. `call` is the id of the client's call. Fails if the case has a syntax error.
+    fn bytes(&self, call: u16) -> std::io::Result<Vec<u8>> {
+        let encode = |text: &str| {
             let (place, body) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
             let body = content(body)?;
-            match place.split_once('/') {
-                Some((operation, id)) => {
-                    let id = if id == "call" { call } else { id.parse().ok()? };
-                    bytes.extend(packet(operation.parse().ok()?, id, &body));
-                }
-                None if place == "raw" => bytes.extend(body),
-                None => return None,
-            }
-        }
-        Some(bytes)
+            let Some((operation, id)) = place.split_once('/') else { return (place == "raw").then_some(body) };
+            let id = if id == "call" { call } else { id.parse().ok()? };
+            Some(packet(operation.parse().ok()?, id, &body))
+        };
+        let packets: Option<Vec<_>> = self.packets.split(';').map(encode).collect();
+        let invalid = || std::io::Error::other(format!("invalid case: {}", self.packets));
+        Ok(packets.ok_or_else(invalid)?.concat())
     }
 
     fn expects_code(&self) -> bool {
@@ -202,7 +197,7 @@ async fn reaction(target: &Target, case: &Case) -> std::io::Result<String> {
         "base" => packet(0, 0, &[]),
         _ => Vec::new(),
     };
-    sent.extend(bytes_of(case, CASE_ID)?);
+    sent.extend(case.bytes(CASE_ID)?);
     let mut has_probed = case.reaction.starts_with("decision");
     if !has_probed {
         sent.extend(packet(ADD, PROBE_ID, ADD_REQUEST));
@@ -247,10 +242,6 @@ fn applies(case: &Case, hello: &[u8]) -> bool {
     !has_fragments || Hello::decode(&hello.to_vec().into()).is_ok_and(|hello| hello.fragment_channels > 0)
 }
 
-fn bytes_of(case: &Case, call: u16) -> std::io::Result<Vec<u8>> {
-    case.bytes(call).ok_or_else(|| std::io::Error::other(format!("invalid case: {}", case.packets)))
-}
-
 /// Runs the client `command` against a server that sends the packets of a case. Returns the client's reaction.
 async fn client_reaction(command: &str, case: &Case) -> std::io::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -293,7 +284,7 @@ async fn answer(socket: &mut TcpStream, case: &Case) -> std::io::Result<()> {
     let greeting = match case.sender {
         "native" => packet(EXTENSION, 0, HELLO),
         "base" => packet(1, 0, &[]),
-        _ => bytes_of(case, CASE_ID)?,
+        _ => case.bytes(CASE_ID)?,
     };
     let mut received = receive(socket).await?;
     if received.0 == EXTENSION && !applies(case, &received.2) {
@@ -304,7 +295,7 @@ async fn answer(socket: &mut TcpStream, case: &Case) -> std::io::Result<()> {
         received = receive(socket).await?;
     }
     let (_, call, _) = received;
-    let mut sent = if case.sender == "hello" { Vec::new() } else { bytes_of(case, call)? };
+    let mut sent = if case.sender == "hello" { Vec::new() } else { case.bytes(call)? };
     if !matches!(case.reaction, "accepted" | "close") {
         sent.extend(packet(ADD, call, ADD_REPLY));
     }
@@ -392,7 +383,7 @@ mod tests {
     fn every_case_can_be_sent() {
         assert!(cases().count() >= 200);
         for case in cases() {
-            assert!(case.bytes(CASE_ID).is_some(), "{}", case.packets);
+            assert!(case.bytes(CASE_ID).is_ok(), "{}", case.packets);
         }
     }
 

@@ -45,11 +45,7 @@ pub(crate) async fn decode(arguments: DecodeArguments, context: &Context) -> Res
         };
         return screen.line(wireshark::dissector(schema.as_ref()).trim_end());
     }
-    let schema = match schema::load_optional(source)? {
-        None if is_named || arguments.proxy.is_some() => context.schema_if_shown().await,
-        named => named,
-    };
-    let schema = schema.map(Arc::new);
+    let schema = context.schema_if_shown(is_named || arguments.proxy.is_some()).await?;
     // The first frame of a capture determines the header format.
     let form = (server.header == HeaderForm::Old).then_some(HeaderForm::Old);
     if let Some(path) = &arguments.pcap {
@@ -151,7 +147,7 @@ where
     W: FnMut(Role, &[u8]) + Send + 'static,
 {
     let listener = TcpListener::bind(listen).await.map_err(|error| Failure::new(format!("{listen}: {error}")))?;
-    let address = listener.local_addr().map_err(|error| Failure::new(error.to_string()))?;
+    let address = listener.local_addr().map_err(Failure::new)?;
     note(format_args!("listening on {address} for {}", target.address));
     for number in 0_u64.. {
         let (client, _) = accept(async || listener.accept().await).await;

@@ -156,13 +156,13 @@ fn compare_messages(
     report: &mut Report,
 ) -> Result<(), Failure> {
     let describe = |types: &layout::Schema<'_>, message: &MessageDescriptor| {
-        let described = types.message(message.full_name()).map_err(|error| Failure::new(error.to_string()))?;
+        let described = types.message(message.full_name()).map_err(Failure::new)?;
         Ok::<_, Failure>(described.description)
     };
     let (before, after) = (describe(old_types, old)?, describe(new_types, new)?);
     // Type 0 of a description is the described message itself, so `(0, 0)` is the pair `old` and `new`. The
     // fields of a refused pair cannot be converted into each other in either direction.
-    let refused = Plan::refusals(&before, &after, (0, 0)).map_err(|error| Failure::new(error.to_string()))?;
+    let refused = Plan::refusals(&before, &after, (0, 0)).map_err(Failure::new)?;
     let refused: BTreeSet<_> = refused.iter().map(layout::Refusal::number).collect();
     let (before, after) = (fields(&before), fields(&after));
     for found in old.fields() {

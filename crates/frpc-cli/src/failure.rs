@@ -21,8 +21,8 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self::Own(text.into())
+    pub(crate) fn new(text: impl fmt::Display) -> Self {
+        Self::Own(text.to_string())
     }
 
     /// Creates a failure for an unreadable or invalid file.

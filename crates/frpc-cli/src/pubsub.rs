@@ -36,7 +36,7 @@ impl TypedMessages {
 
     /// Encodes a message in the native encoding of frpc, like typed topics do.
     fn encode(&self, message: &DynamicMessage) -> Result<Bytes, Failure> {
-        let body = self.schema.codec.body(message).map_err(|error| Failure::new(error.to_string()))?;
+        let body = self.schema.codec.body(message).map_err(Failure::new)?;
         Ok(body.as_bytes().clone())
     }
 

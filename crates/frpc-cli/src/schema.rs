@@ -94,8 +94,8 @@ fn load(source: &SourceArguments) -> Result<Schema, Failure> {
     } else {
         builder.load_protos(&source.proto, &includes(source))
     };
-    let loaded = loaded.map_err(|error| Failure::new(error.to_string()))?;
-    let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(|error| Failure::new(error.to_string()))?;
+    let loaded = loaded.map_err(Failure::new)?;
+    let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(Failure::new)?;
     let described =
         |it: &frpc_build::Layout| ServiceDescription::new(it.service(), it.description(), it.names(), it.methods());
     let descriptions: Vec<_> = loaded.layouts.iter().map(described).collect();
@@ -158,7 +158,7 @@ impl Schema {
         if self.is_grpc {
             return Ok(Body::native(to_protobuf(message)));
         }
-        self.codec.body(message).map_err(|error| Failure::new(error.to_string()))
+        self.codec.body(message).map_err(Failure::new)
     }
 
     /// Decodes the body of a reply, in the format that the server uses.

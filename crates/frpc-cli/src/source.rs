@@ -8,6 +8,7 @@ use crate::show::{Screen, note};
 use crate::target::Target;
 use frpc::{Code, Status};
 use frpc_reflection::{ServerSchema, fetch_grpc_files, v1};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -41,11 +42,16 @@ impl Context {
         Ok(schema)
     }
 
-    /// Like [`schema`](Self::schema), but prints a warning and returns `None` if no schema is available.
-    pub(crate) async fn schema_if_shown(&self) -> Option<Schema> {
-        let warn =
-            |failure: &Failure| note(format_args!("warning: messages are shown without their schema: {failure}"));
-        self.schema().await.inspect_err(warn).ok()
+    /// Loads the schema from the files that the arguments name. If they name none and `asks_server` is set, requests the
+    /// schema from the server. If the server shows none, prints a warning and returns `None`.
+    pub(crate) async fn schema_if_shown(&self, asks_server: bool) -> Result<Option<Arc<Schema>>, Failure> {
+        let mut schema = schema::load_optional(&self.source)?;
+        if schema.is_none() && asks_server {
+            let warn =
+                |failure: &Failure| note(format_args!("warning: messages are shown without their schema: {failure}"));
+            schema = self.schema().await.inspect_err(warn).ok();
+        }
+        Ok(schema.map(Arc::new))
     }
 }
 

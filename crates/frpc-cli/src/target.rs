@@ -288,7 +288,7 @@ fn tls(arguments: &ServerArguments, implied: bool) -> Result<Option<ClientTls>, 
         return Ok(None);
     }
     let trusted = arguments.cacert.as_deref().map_or_else(of_the_system, authorities)?;
-    let tls = ClientTls::new(trusted).map_err(|error| Failure::new(error.to_string()))?;
+    let tls = ClientTls::new(trusted).map_err(Failure::new)?;
     let (Some(certificate), Some(key)) = (&arguments.cert, &arguments.key) else { return Ok(Some(tls)) };
     let tls = tls.with_identity(identity(certificate, key)?);
     Ok(Some(tls.map_err(|error| Failure::file(certificate, &error))?))

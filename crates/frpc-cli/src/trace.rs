@@ -4,7 +4,6 @@ use crate::arguments::TraceArguments;
 use crate::decode::frames::{FrameEvent, Step, WatchedConnection};
 use crate::decode::proxy;
 use crate::failure::Failure;
-use crate::schema;
 use crate::show::Screen;
 use crate::source::Context;
 use frisbee_core::Role;
@@ -24,12 +23,8 @@ const FRAMES_KEPT: usize = 1000;
 
 /// Prints calls until the user interrupts the trace or enough calls have been shown.
 pub(crate) async fn trace(arguments: TraceArguments, context: &Context) -> Result<(), Failure> {
-    let schema = match schema::load_optional(&context.source)? {
-        Some(schema) => Some(schema),
-        // Continue without a schema. Methods are then shown as numbers.
-        None => context.schema_if_shown().await,
-    };
-    let schema = schema.map(Arc::new);
+    // Without a schema, methods are shown as numbers.
+    let schema = context.schema_if_shown(true).await?;
     let target = context.target()?;
     let (listen, wanted) = (arguments.listen.clone(), arguments.count);
     let (filter, screen, shown, enough) =
@@ -176,17 +171,12 @@ impl Call {
 
     fn show(&self, connection: u64, screen: &Screen) -> Result<(), Failure> {
         let [(up_messages, up), (down_messages, down)] = self.sent;
-        if screen.json {
-            return screen.json_line(
-                &json!({
-                    "connection": connection, "method": self.method, "code": self.code().name(),
-                    "micros": u64::try_from(self.took.as_micros()).unwrap_or(u64::MAX),
-                    "cancelled": self.is_cancelled, "sent": up, "received": down,
-                    "sentMessages": up_messages, "receivedMessages": down_messages, "frames": self.frames,
-                })
-                .to_string(),
-            );
-        }
+        let json = json!({
+            "connection": connection, "method": self.method, "code": self.code().name(),
+            "micros": u64::try_from(self.took.as_micros()).unwrap_or(u64::MAX),
+            "cancelled": self.is_cancelled, "sent": up, "received": down,
+            "sentMessages": up_messages, "receivedMessages": down_messages, "frames": self.frames,
+        });
         let cancelled = if self.is_cancelled { ", cancelled" } else { "" };
         let millis = self.took.as_secs_f64() * 1e3;
         let mut text = format!("{connection}: {} {} {millis:.3} ms", self.method, self.code().name());
@@ -194,7 +184,7 @@ impl Call {
         for frame in &self.frames {
             text += &format!("\n    {}", frame.replace('\n', "\n    "));
         }
-        screen.line(&text)
+        screen.show(|| json.to_string(), || text)
     }
 }
 

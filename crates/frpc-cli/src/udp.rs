@@ -129,7 +129,7 @@ fn datagram(
     let metadata = metadata_members(metadata)?;
     let timeout_ms = u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX).max(1);
     let request = Request { jsonrpc: "2.0", id, method, params, timeout_ms, metadata };
-    let mut bytes = serde_json::to_vec(&request).map_err(|error| Failure::new(error.to_string()))?;
+    let mut bytes = serde_json::to_vec(&request).map_err(Failure::new)?;
     if bytes.len() > DATAGRAM_MAX {
         let length = bytes.len();
         return Err(Failure::new(format!(
