@@ -47,19 +47,15 @@ pub(crate) async fn call(arguments: CallArguments, context: &Context) -> Result<
         let (sender, requests) = RequestStream::channel(REQUESTS_AHEAD);
         let sending = send(&mut input, sender, schema, screen);
         let request = request.map(|()| requests);
-        if method.is_server_streaming() {
-            let receiving = async {
+        let receiving = async {
+            if method.is_server_streaming() {
                 let replies = channel.streaming::<_, Body>(callable.method, request).await?;
-                shower.stream(replies).await
-            };
-            together(sending, receiving).await
-        } else {
-            let receiving = async {
-                let reply = channel.client_streaming::<_, Body>(callable.method, request).await?;
-                shower.reply(&reply)
-            };
-            together(sending, receiving).await
-        }
+                return shower.stream(replies).await;
+            }
+            let reply = channel.client_streaming::<_, Body>(callable.method, request).await?;
+            shower.reply(&reply)
+        };
+        together(sending, receiving).await
     } else {
         let message = input.messages.front().ok_or_else(|| Failure::new("missing request"))?;
         let body = schema.body(message)?;

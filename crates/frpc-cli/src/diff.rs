@@ -206,10 +206,9 @@ fn presence_change(old: &FieldDescriptor, new: &FieldDescriptor) -> Option<Strin
     match (oneof(old), oneof(new)) {
         (None, Some(new)) => Some(format!("moved into oneof {}", new.name())),
         (Some(old), None) => Some(format!("moved out of oneof {}", old.name())),
-        (Some(old), Some(new)) if old.name() != new.name() => {
-            Some(format!("moved from oneof {} to {}", old.name(), new.name()))
+        (Some(old), Some(new)) => {
+            (old.name() != new.name()).then(|| format!("moved from oneof {} to {}", old.name(), new.name()))
         }
-        (Some(_), Some(_)) => None,
         (None, None) => match (old.supports_presence(), new.supports_presence()) {
             (false, true) => Some("optional added".to_owned()),
             (true, false) => Some("optional removed".to_owned()),

@@ -35,7 +35,10 @@ pub(crate) async fn mcp(arguments: McpArguments, context: &Context) -> Result<()
     let server = ServerArguments { server, ..context.server.clone() };
     let target = Target::new(&server)?;
     let prefix = prefix(&arguments.metadata)?;
-    let dial = || target.dial_lines();
+    if target.is_web_socket() || target.is_grpc() {
+        return Err(Failure::new("unsupported address of a tool server; use HOST:PORT or unix:PATH"));
+    }
+    let dial = || target.dial();
     // Dial now, so that an invalid address fails immediately.
     let first = dial().await;
     let first = first.map_err(|error| Failure::new(format!("cannot connect to {}: {error}", target.address)))?;

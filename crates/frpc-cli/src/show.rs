@@ -83,42 +83,40 @@ impl Screen {
 
     /// Writes the message of a failure to standard error.
     pub(crate) fn failure(&self, failure: &Failure) {
-        if matches!(failure, Failure::Closed) {
-            return;
+        match failure {
+            Failure::Closed => {}
+            Failure::Own(text) if self.json => note(escaped_json(&json!({ "message": text }).to_string())),
+            Failure::Own(text) => text.lines().for_each(|line| note(escaped(line))),
+            Failure::Status(status) => {
+                self.metadata("<", status.metadata());
+                self.status(status, failure);
+            }
         }
-        if let Failure::Status(status) = failure {
-            self.metadata("<", status.metadata());
-            if self.json {
-                let value = json!({
-                    "code": status.code().name(),
-                    "number": status.code() as i32,
-                    "message": by_options(status.message()),
-                    "details": BASE64_STANDARD.encode(status.details()),
-                    "mayHaveRun": status.may_have_run(),
-                });
-                note(escaped_json(&value.to_string()));
-                return;
-            }
-            note(escaped(&failure.to_string()));
-            for line in detail_lines(status) {
-                note(escaped(&line));
-            }
-            if !status.details().is_empty() {
-                note(format_args!("details, in base64: {}", BASE64_STANDARD.encode(status.details())));
-            }
-            self.remark(1, || {
-                let may = if status.may_have_run() { "may have run" } else { "has not run" };
-                format!("the call {may} on the server")
-            });
-            return;
-        }
+    }
+
+    fn status(&self, status: &Status, failure: &Failure) {
+        let details = BASE64_STANDARD.encode(status.details());
         if self.json {
-            note(escaped_json(&json!({ "message": failure.to_string() }).to_string()));
-        } else {
-            for line in failure.to_string().lines() {
-                note(escaped(line));
-            }
+            let value = json!({
+                "code": status.code().name(),
+                "number": status.code() as i32,
+                "message": by_options(status.message()),
+                "details": details,
+                "mayHaveRun": status.may_have_run(),
+            });
+            return note(escaped_json(&value.to_string()));
         }
+        note(escaped(&failure.to_string()));
+        for line in detail_lines(status) {
+            note(escaped(&line));
+        }
+        if !details.is_empty() {
+            note(format_args!("details, in base64: {details}"));
+        }
+        self.remark(1, || {
+            let may = if status.may_have_run() { "may have run" } else { "has not run" };
+            format!("the call {may} on the server")
+        });
     }
 }
 

@@ -74,17 +74,14 @@ impl Target {
 
     /// Opens a channel to the server. If `watcher` is set, prints the frames of its connections.
     pub(crate) async fn connect(&self, builder: ChannelBuilder, watcher: Option<Watcher>) -> Result<Channel, Failure> {
-        if let Some(fleet) = self.fleet(&builder)? {
-            return match watcher {
-                Some(_) => Err(Failure::new("-vvv requires a single server")),
-                None => Ok(fleet),
-            };
+        match (self.fleet(&builder)?, watcher) {
+            (Some(_), Some(_)) => Err(Failure::new("-vvv requires a single server")),
+            (Some(fleet), None) => Ok(fleet),
+            (None, watcher) if self.is_web_socket() || watcher.is_some() && !self.is_grpc() => {
+                Ok(builder.connect_with_connector(self.connector(watcher)).await?)
+            }
+            (None, _) => Ok(self.with_tls(builder).connect(self.address.clone()).await?),
         }
-        let is_dialled = !self.is_grpc() && (watcher.is_some() || self.is_web_socket());
-        Ok(match is_dialled {
-            true => builder.connect_with_connector(self.connector(watcher)).await?,
-            false => self.with_tls(builder).connect(self.address.clone()).await?,
-        })
     }
 
     /// Creates a channel that connects when it is first used.
@@ -94,12 +91,10 @@ impl Target {
             // Set no timeout, because the caller of the gateway sets the deadline.
             builder = builder.dangerous_no_timeout();
         }
-        if let Some(fleet) = self.fleet(&builder)? {
-            return Ok(fleet);
-        }
-        Ok(match self.is_web_socket() {
-            true => builder.connect_lazy_with_connector(self.connector(None))?,
-            false => self.with_tls(builder).connect_lazy(self.address.clone())?,
+        Ok(match self.fleet(&builder)? {
+            Some(fleet) => fleet,
+            None if self.is_web_socket() => builder.connect_lazy_with_connector(self.connector(None))?,
+            None => self.with_tls(builder).connect_lazy(self.address.clone())?,
         })
     }
 
@@ -201,14 +196,6 @@ impl Target {
         Ok(Box::new(web_socket::connect_io(socket, host, path).await?))
     }
 
-    /// Opens a transport to the server that carries lines of text, as used by JSON-RPC over TCP.
-    pub(crate) async fn dial_lines(&self) -> io::Result<Transport> {
-        if self.is_web_socket() || self.is_grpc() {
-            return Err(io::Error::other("unsupported address of a tool server; use HOST:PORT or unix:PATH"));
-        }
-        self.dial().await
-    }
-
     /// Performs the TLS handshake on a transport if TLS is enabled.
     async fn secured<T>(&self, io: T) -> io::Result<Transport>
     where
@@ -218,7 +205,7 @@ impl Target {
         Ok(Box::new(tls.connect_io(io, self.server_name()).await.map_err(io::Error::other)?))
     }
 
-    fn is_web_socket(&self) -> bool {
+    pub(crate) fn is_web_socket(&self) -> bool {
         self.address.starts_with("ws://") || self.address.starts_with("wss://")
     }
 
@@ -370,7 +357,7 @@ mod tests {
             .expect("self-signed certificate should be generated");
         let trusted = Authorities::new([made.cert.der().clone()]).expect("certificate should be a valid authority");
         target.tls = Some(ClientTls::new(trusted).expect("client TLS settings should be valid"));
-        let dialled = timeout(2 * target.arguments.connect_timeout, target.dial_lines())
+        let dialled = timeout(2 * target.arguments.connect_timeout, target.dial())
             .await
             .expect("client should connect within the timeout");
         assert_eq!(dialled.err().map(|error| error.kind()), Some(io::ErrorKind::TimedOut));

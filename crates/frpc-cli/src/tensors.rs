@@ -13,16 +13,13 @@ pub(crate) const TENSOR: &str = "frpc.Tensor";
 
 /// Parses a message from JSON. In addition to the usual format, a tensor can be written as nested lists.
 pub(crate) fn message_from_json(descriptor: &MessageDescriptor, text: &str) -> Result<DynamicMessage, String> {
-    let error = |error: &dyn std::fmt::Display| error.to_string();
+    let mut replaced = None;
+    if has_tensor(descriptor) {
+        let mut value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        replaced = replace_lists(descriptor, &mut value)?.then(|| value.to_string());
+    }
     // Without tensors, parse the original text, which preserves the positions in errors.
-    if !has_tensor(descriptor) {
-        return from_json(descriptor, text.as_bytes()).map_err(|it| error(&it));
-    }
-    let mut value: Value = serde_json::from_str(text).map_err(|it| error(&it))?;
-    if !replace_lists(descriptor, &mut value)? {
-        return from_json(descriptor, text.as_bytes()).map_err(|it| error(&it));
-    }
-    from_json(descriptor, value.to_string().as_bytes()).map_err(|it| error(&it))
+    from_json(descriptor, replaced.as_deref().unwrap_or(text).as_bytes()).map_err(|error| error.to_string())
 }
 
 /// Returns whether a message is a tensor or contains one at any depth. Does not recurse, because deeply nested types in

@@ -93,13 +93,8 @@ impl WatchedConnection {
                 }
                 Ok(None) => break,
                 Err(reason) => {
-                    show(ShownFrame {
-                        side,
-                        header: None,
-                        text: format!("invalid frame: {reason}"),
-                        message: None,
-                        step: None,
-                    });
+                    let text = format!("invalid frame: {reason}");
+                    show(ShownFrame { side, header: None, text, message: None, step: None });
                     self.directions[side as usize].is_desynced = true;
                     break;
                 }

@@ -258,23 +258,14 @@ pub(super) fn plain(board: &TopView) -> String {
     let table = Table::of(board);
     let headings: Vec<_> = table.headings.iter().map(|(name, ..)| (*name).to_owned()).collect();
     let rows: Vec<_> = std::iter::once(headings).chain(table.rows).collect();
-    let mut out = head_lines(board).join("\n");
-    let mut widths = vec![0; table.headings.len()];
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = columns(cell).max(*width);
-        }
-    }
-    for row in &rows {
-        let mut line = String::new();
-        for (cell, &width) in row.iter().zip(&widths) {
-            line.push_str(&fit(cell, width));
-            line.push_str("  ");
-        }
-        out.push('\n');
-        out.push_str(line.trim_end());
-    }
-    out
+    let width = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| columns(cell)).max();
+    let widths: Vec<_> = (0..table.headings.len()).map(|at| width(at).unwrap_or(0)).collect();
+    let line = |row: &Vec<String>| {
+        let cells: Vec<_> = row.iter().zip(&widths).map(|(cell, width)| fit(cell, *width)).collect();
+        cells.join("  ").trim_end().to_owned()
+    };
+    let lines: Vec<_> = head_lines(board).into_iter().chain(rows.iter().map(line)).collect();
+    lines.join("\n")
 }
 
 /// Returns the number of terminal columns that a text occupies. Some characters occupy two columns.
@@ -304,18 +295,11 @@ fn cell(text: &str) -> String {
 
 /// Formats a number of bytes in about five characters.
 fn bytes(count: u64) -> String {
-    const UNITS: [&str; 5] = ["K", "M", "G", "T", "P"];
-    if count < 1024 {
-        return count.to_string();
-    }
-    let (mut value, mut unit) = (count as f64, "");
-    for next in UNITS {
-        if value < 1024.0 {
-            break;
-        }
-        (value, unit) = (value / 1024.0, next);
-    }
-    if value < 10.0 { format!("{value:.1}{unit}") } else { format!("{value:.0}{unit}") }
+    const UNITS: [&str; 6] = ["", "K", "M", "G", "T", "P"];
+    let power = (count.max(1).ilog2() / 10).min(5);
+    let value = count as f64 / 1024_f64.powf(power.into());
+    let unit = UNITS.get(power as usize).unwrap_or(&"");
+    if power > 0 && value < 10.0 { format!("{value:.1}{unit}") } else { format!("{value:.0}{unit}") }
 }
 
 /// Formats a duration with its two largest units.
