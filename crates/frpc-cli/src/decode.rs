@@ -58,7 +58,7 @@ pub(crate) async fn decode(arguments: DecodeArguments, context: &Context) -> Res
             let mut conversation = WatchedConnection::new(schema.clone(), form);
             // Keep forwarding even if standard output is closed.
             move |side, bytes: &[u8]| {
-                conversation.feed(side, bytes, &mut |frame| drop(show(&frame, Some(number), &screen)));
+                conversation.feed(side, bytes).iter().for_each(|frame| drop(show(frame, Some(number), &screen)));
             }
         })
         .await;
@@ -69,7 +69,7 @@ pub(crate) async fn decode(arguments: DecodeArguments, context: &Context) -> Res
     }
     let mut conversation = WatchedConnection::new(schema, form);
     let side = if arguments.from_server { Role::Server } else { Role::Client };
-    show_all(&mut conversation, side, &hex(&text)?, None, screen)?;
+    conversation.feed(side, &hex(&text)?).iter().try_for_each(|frame| show(frame, None, screen))?;
     match conversation.left(side) {
         0 => Ok(()),
         left => Err(Failure::new(format!("the last {left} bytes are not a valid frame"))),
@@ -80,23 +80,6 @@ pub(crate) async fn decode(arguments: DecodeArguments, context: &Context) -> Res
 fn show(frame: &ShownFrame, connection: Option<u64>, screen: &Screen) -> Result<(), Failure> {
     let mark = connection.map(|number| format!("{number}: ")).unwrap_or_default();
     screen.show(|| frame.json(connection), || format!("{mark}{}", frame.text()))
-}
-
-/// Shows the frames that `bytes` complete, up to the first that cannot be written.
-fn show_all(
-    conversation: &mut WatchedConnection,
-    side: Role,
-    bytes: &[u8],
-    connection: Option<u64>,
-    screen: &Screen,
-) -> Result<(), Failure> {
-    let mut shown = Ok(());
-    conversation.feed(side, bytes, &mut |frame| {
-        if shown.is_ok() {
-            shown = show(&frame, connection, screen);
-        }
-    });
-    shown
 }
 
 /// Parses hexadecimal digits. Ignores `0x`, `0X` and all characters that are not digits.
@@ -133,7 +116,7 @@ fn show_capture(
             screen.show(json, || format!("{at}: {text}"))?;
         }
         let Some(conversation) = conversations.get_mut(at) else { continue };
-        show_all(conversation, side, &piece.bytes, Some(at as u64), screen)?;
+        conversation.feed(side, &piece.bytes).iter().try_for_each(|frame| show(frame, Some(at as u64), screen))?;
     }
     if conversations.is_empty() {
         return Err(Failure::new(format!("{} has no TCP segments with data", path.display())));

@@ -253,7 +253,7 @@ fn watched(io: Transport, (schema, screen): Watcher) -> Transport {
     let mut conversation = WatchedConnection::new(Some(schema), None);
     tokio::spawn(async move {
         let show = |side, bytes: &[u8]| {
-            conversation.feed(side, bytes, &mut |frame| screen.remark(3, || frame.text()));
+            conversation.feed(side, bytes).iter().for_each(|frame| screen.remark(3, || frame.text()));
         };
         match between(other, io, show).await {
             // The client has dropped its end, and reads no more.

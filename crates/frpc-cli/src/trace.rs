@@ -100,9 +100,8 @@ impl Trace {
 
     /// Processes bytes that one end of the connection has sent. Returns the calls that these bytes ended.
     fn feed(&mut self, side: Role, bytes: &[u8], now: Instant) -> Vec<Call> {
-        let mut steps = Vec::new();
-        self.conversation.feed(side, bytes, &mut |frame| steps.extend(frame.step.map(|step| (frame.text(), step))));
-        steps.into_iter().filter_map(|(text, step)| self.step(side, text, step, now)).collect()
+        let frames = self.conversation.feed(side, bytes);
+        frames.iter().filter_map(|frame| self.step(side, frame.text(), frame.step?, now)).collect()
     }
 
     fn step(&mut self, side: Role, text: String, step: Step, now: Instant) -> Option<Call> {

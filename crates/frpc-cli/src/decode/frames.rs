@@ -68,11 +68,12 @@ impl WatchedConnection {
         Self { schema, form, directions: Default::default(), is_native: false, streams: HashMap::new() }
     }
 
-    /// Decodes bytes that one end has sent, and calls `show` for each complete frame.
-    pub(crate) fn feed(&mut self, side: Role, bytes: &[u8], show: &mut dyn FnMut(ShownFrame)) {
+    /// Decodes bytes that one end has sent. Returns the frames that they complete.
+    pub(crate) fn feed(&mut self, side: Role, bytes: &[u8]) -> Vec<ShownFrame> {
+        let mut shown = Vec::new();
         let direction = &mut self.directions[side as usize];
         if direction.is_desynced {
-            return;
+            return shown;
         }
         direction.buffer.extend_from_slice(bytes);
         let mut bytes = std::mem::take(&mut direction.buffer);
@@ -80,21 +81,21 @@ impl WatchedConnection {
         while let Some(rest) = bytes.get(at..) {
             match self.frame(rest) {
                 Ok(Some((frame, length))) => {
-                    show(self.describe(side, &frame));
+                    shown.push(self.describe(side, &frame));
                     if frame.operation == BATCH {
-                        self.show_batch(side, &frame, show);
+                        self.show_batch(side, &frame, &mut shown);
                     }
                     if (frame.operation, frame.id) == (EXTENSION, FRAGMENT)
                         && let Some(PartialPacket { id, operation, body, .. }) = self.join(side, frame.body)
                     {
-                        show(self.describe(side, &Frame { id, operation, body: &body }));
+                        shown.push(self.describe(side, &Frame { id, operation, body: &body }));
                     }
                     at += length;
                 }
                 Ok(None) => break,
                 Err(reason) => {
                     let text = format!("invalid frame: {reason}");
-                    show(ShownFrame { side, header: None, text, message: None, step: None });
+                    shown.push(ShownFrame { side, header: None, text, message: None, step: None });
                     self.directions[side as usize].is_desynced = true;
                     break;
                 }
@@ -102,13 +103,14 @@ impl WatchedConnection {
         }
         bytes.drain(..at.min(bytes.len()));
         self.directions[side as usize].buffer = bytes;
+        shown
     }
 
     /// Shows each message of a batch as a separate frame. Stops at a truncated message.
-    fn show_batch(&mut self, side: Role, batch: &Frame<'_>, show: &mut dyn FnMut(ShownFrame)) {
+    fn show_batch(&mut self, side: Role, batch: &Frame<'_>, shown: &mut Vec<ShownFrame>) {
         let mut rest = batch.body;
         while let Some((body, behind)) = block(rest) {
-            show(self.describe(side, &Frame { operation: STREAM, body, ..*batch }));
+            shown.push(self.describe(side, &Frame { operation: STREAM, body, ..*batch }));
             rest = behind;
         }
     }
@@ -294,7 +296,8 @@ impl WatchedConnection {
             raw(bytes, out);
             return None;
         };
-        let descriptor: MessageDescriptor = if is_request { callable.request() } else { callable.reply() };
+        let descriptor: MessageDescriptor =
+            if is_request { callable.descriptor.input() } else { callable.descriptor.output() };
         let shown = match schema.codec.decode(&descriptor, &mut Decoder::new(bytes)) {
             Ok(Root::Message(message)) => to_json(&message).map_err(|error| error.to_string()),
             Ok(Root::Error(text)) => Err(text),
@@ -536,7 +539,7 @@ mod tests {
         let mut conversation = WatchedConnection::new(None, None);
         let mut lines = Vec::new();
         for (side, bytes) in pieces {
-            conversation.feed(*side, bytes, &mut |frame| lines.push(frame.text()));
+            lines.extend(conversation.feed(*side, bytes).iter().map(ShownFrame::text));
         }
         lines
     }
@@ -636,8 +639,8 @@ mod tests {
                 bytes = frame(random.u16(..3), operation, &bytes);
             }
             let mut conversation = WatchedConnection::new(None, None);
-            conversation.feed(Role::Client, &bytes, &mut |_| {});
-            conversation.feed(Role::Server, &bytes, &mut |_| {});
+            conversation.feed(Role::Client, &bytes);
+            conversation.feed(Role::Server, &bytes);
         }
     }
 }
