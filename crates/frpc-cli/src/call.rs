@@ -25,7 +25,7 @@ pub(crate) async fn call(arguments: CallArguments, context: &Context) -> Result<
     let (schema, screen) = (&Arc::new(context.schema().await?), &context.screen);
     let callable = schema.method(&arguments.method)?;
     let method = &callable.descriptor;
-    let mut input = Input::new(&arguments.parameters, &callable.request(), method.is_client_streaming())?;
+    let mut input = Input::new(&arguments.parameters, &callable.descriptor.input(), method.is_client_streaming())?;
     let metadata = metadata(&arguments.metadata)?;
     let shower = ReplyPrinter { schema, callable, screen, out_field: arguments.out_field.as_deref() };
     check_field(callable, arguments.out_field.as_deref())?;
@@ -167,7 +167,7 @@ impl ReplyPrinter<'_> {
 
     fn show(&self, body: &Body) -> Result<(), Failure> {
         self.screen.remark(2, || format!("< {}", hex(body)));
-        let message = self.schema.decode(&self.callable.reply(), body)?;
+        let message = self.schema.decode(&self.callable.descriptor.output(), body)?;
         print_message(self.screen, &message, self.out_field)
     }
 }
@@ -175,7 +175,7 @@ impl ReplyPrinter<'_> {
 /// Returns an error if the replies of the call lack the field to print. Called before the call is made.
 pub(crate) fn check_field(callable: &Callable, field: Option<&str>) -> Result<(), Failure> {
     let Some(name) = field else { return Ok(()) };
-    let reply = callable.reply();
+    let reply = callable.descriptor.output();
     if reply.get_field_by_name(name).or_else(|| reply.get_field_by_json_name(name)).is_some() {
         return Ok(());
     }

@@ -127,7 +127,7 @@ fn compare_services(
             if method.operation != new.operation {
                 report.add(true, &item, "operation changed, which Go peers need `compat_layout` for");
             }
-            for (old, new) in [(old.input(), new.request()), (old.output(), new.reply())] {
+            for (old, new) in [(old.input(), new.descriptor.input()), (old.output(), new.descriptor.output())] {
                 if old.full_name() != new.full_name() {
                     report.add(true, &item, &format!("type {} became {}", old.full_name(), new.full_name()));
                 }

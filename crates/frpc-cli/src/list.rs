@@ -30,7 +30,7 @@ fn methods(service: &Service, is_long: bool, screen: &Screen) -> Result<(), Fail
     for method in &service.methods {
         if is_long && !screen.json {
             let stream = |is_stream| if is_stream { "stream " } else { "" };
-            let (request, reply) = (method.request(), method.reply());
+            let (request, reply) = (method.descriptor.input(), method.descriptor.output());
             screen.line(&format!(
                 "{:>5} {}({}{}) returns ({}{})",
                 method.operation,
@@ -51,9 +51,9 @@ fn as_json(method: &Callable) -> Value {
     json!({
         "method": method.name(),
         "operation": method.operation,
-        "request": method.request().full_name(),
+        "request": method.descriptor.input().full_name(),
         "requestStreams": method.descriptor.is_client_streaming(),
-        "reply": method.reply().full_name(),
+        "reply": method.descriptor.output().full_name(),
         "replyStreams": method.descriptor.is_server_streaming(),
     })
 }

@@ -209,7 +209,7 @@ fn bodies(
     random: &mut Rng,
 ) -> Result<Vec<Body>, Failure> {
     let parameters: Vec<String> = templates.iter().map(|template| template.render(number, random)).collect();
-    let input = Input::new(&parameters, &callable.request(), callable.descriptor.is_client_streaming())?;
+    let input = Input::new(&parameters, &callable.descriptor.input(), callable.descriptor.is_client_streaming())?;
     input.messages.iter().map(|message| schema.body(message)).collect()
 }
 

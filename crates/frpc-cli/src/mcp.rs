@@ -36,7 +36,8 @@ pub(crate) async fn mcp(arguments: McpArguments, context: &Context) -> Result<()
     let target = Target::new(&server)?;
     let prefix = prefix(&arguments.metadata)?;
     if target.is_web_socket() || target.is_grpc() {
-        return Err(Failure::new("unsupported address of a tool server; use HOST:PORT or unix:PATH"));
+        let text = "unsupported address of a tool server; use HOST:PORT or unix:PATH";
+        return Err(Failure::new(format!("{}: {text}", target.address)));
     }
     let dial = || target.dial();
     // Dial now, so that an invalid address fails immediately.
@@ -110,18 +111,9 @@ fn check(line: &[u8]) -> Result<(), String> {
 
 /// Returns the id of the request that a notification cancels. Returns `None` for other messages.
 fn cancelled(line: &[u8]) -> Option<Value> {
-    #[derive(Deserialize)]
-    struct Notification {
-        method: String,
-        params: Params,
-    }
-    #[derive(Deserialize)]
-    struct Params {
-        #[serde(rename = "requestId")]
-        request_id: Value,
-    }
-    let notification: Notification = serde_json::from_slice(line).ok()?;
-    (notification.method == "notifications/cancelled").then_some(notification.params.request_id)
+    let message: Value = serde_json::from_slice(line).ok()?;
+    let request = message.get("params")?.get("requestId")?;
+    (message["method"] == "notifications/cancelled").then(|| request.clone())
 }
 
 struct Bridge<'a, D, T> {

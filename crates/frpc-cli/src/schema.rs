@@ -54,14 +54,6 @@ impl Service {
 }
 
 impl Callable {
-    pub(crate) fn request(&self) -> MessageDescriptor {
-        self.descriptor.input()
-    }
-
-    pub(crate) fn reply(&self) -> MessageDescriptor {
-        self.descriptor.output()
-    }
-
     fn idempotency(method: &MethodDescriptor) -> IdempotencyLevel {
         let options = method.method_descriptor_proto().options.as_ref();
         options.map_or(IdempotencyLevel::IdempotencyUnknown, MethodOptions::idempotency_level)
@@ -193,7 +185,11 @@ impl Schema {
         let mut found = self.services.iter().filter(|service| service.descriptor.name() == name);
         match (found.next(), found.next()) {
             (Some(service), None) => Ok(service),
-            (None, _) => Err(Failure::new(format!("the schema has no service {name}; {}", self.all_services()))),
+            (None, _) => {
+                let names: Vec<_> = self.services.iter().map(|service| service.descriptor.full_name()).collect();
+                let there = if names.is_empty() { "no services".to_owned() } else { names.join(", ") };
+                Err(Failure::new(format!("the schema has no service {name}; it has: {there}")))
+            }
             _ => Err(Failure::new(format!("several services are called {name}: use the full name"))),
         }
     }
@@ -222,11 +218,6 @@ impl Schema {
                 Err(Failure::new(format!("unknown method {name}; the schema has: {there}")))
             }
         }
-    }
-
-    fn all_services(&self) -> String {
-        let names: Vec<_> = self.services.iter().map(|service| service.descriptor.full_name()).collect();
-        if names.is_empty() { "it has no services".to_owned() } else { format!("it has: {}", names.join(", ")) }
     }
 }
 

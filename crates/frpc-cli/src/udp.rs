@@ -67,7 +67,7 @@ pub(crate) async fn call(arguments: &CallArguments, context: &Context) -> Result
     match callable {
         None => screen.json_line(&result),
         Some(callable) => {
-            let message = message_from_json(&callable.reply(), &result)
+            let message = message_from_json(&callable.descriptor.output(), &result)
                 .map_err(|error| Status::new(Code::Internal, format!("the reply does not fit the schema: {error}")))?;
             print_message(screen, &message, arguments.out_field.as_deref())
         }
@@ -97,7 +97,7 @@ fn params(arguments: &CallArguments, known: Option<&Callable>) -> Result<Box<Raw
             callable.name()
         )));
     }
-    let input = Input::new(&arguments.parameters, &callable.request(), false)?;
+    let input = Input::new(&arguments.parameters, &callable.descriptor.input(), false)?;
     let message = input.messages.front().ok_or_else(|| Failure::new("missing request"))?;
     raw(to_json(message).map_err(|error| Failure::new(format!("the request cannot be converted to JSON: {error}")))?)
 }
