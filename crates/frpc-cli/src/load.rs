@@ -22,8 +22,9 @@ use engine::{Caller, Clock, Loop};
 use fastrand::Rng;
 use frpc::{Channel, Code, Metadata, Request, Status};
 use frpc_dynamic::Body;
-use report::{Comparison, Report};
+use report::Report;
 use schedule::Schedule;
+use serde_json::json;
 use stats::{Outcome, Stats};
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -108,8 +109,10 @@ pub(crate) fn compare(arguments: &CompareArguments, screen: &Screen) -> Result<(
         report.map_err(|error| Failure::new(format!("{} is not a report: {error}", path.display())))
     };
     let (before, after) = (read(&arguments.before)?, read(&arguments.after)?);
-    let comparison = Comparison::of(&before, &after);
-    screen.show(|| comparison.json(), || comparison.text())
+    let figures = report::figures(&before, &after);
+    let load = |report: &Report| json!({ "server": report.server, "mode": report.mode });
+    let json = || json!({ "before": load(&before), "after": load(&after), "figures": figures }).to_string();
+    screen.show(json, || report::comparison(&before, &after, &figures))
 }
 
 /// Prints a report and writes it to files.

@@ -167,22 +167,9 @@ pub(crate) fn shown(millis: f64) -> String {
     }
 }
 
-/// Comparison of two load reports.
+/// A quantity in two load reports.
 #[derive(Serialize)]
-pub(crate) struct Comparison<'a> {
-    before: Load<'a>,
-    after: Load<'a>,
-    figures: Vec<Figure>,
-}
-
-#[derive(Serialize)]
-struct Load<'a> {
-    server: &'a str,
-    mode: &'a str,
-}
-
-#[derive(Serialize)]
-struct Figure {
+pub(crate) struct Figure {
     name: String,
     before: f64,
     after: f64,
@@ -190,43 +177,37 @@ struct Figure {
     ratio: Option<f64>,
 }
 
-impl<'a> Comparison<'a> {
-    pub(crate) fn of(before: &'a Report, after: &'a Report) -> Self {
-        let figure = |name: String, before: f64, after: f64| {
-            let ratio = (before > 0.0).then(|| after / before);
-            Figure { name, before, after, ratio }
-        };
-        let share = |report: &Report| 100.0 * report.slow as f64 / report.calls.max(1) as f64;
-        let mut figures = vec![
-            figure("calls/s".to_owned(), before.calls_per_second, after.calls_per_second),
-            figure("failed".to_owned(), before.failed as f64, after.failed as f64),
-            figure("slow, %".to_owned(), share(before), share(after)),
-        ];
-        for ((label, one), (_, other)) in before.latency.labelled().into_iter().zip(after.latency.labelled()).skip(1) {
-            figures.push(figure(format!("{label}, ms"), one, other));
-        }
-        for method in before.methods.iter().filter(|_| before.methods.len() > 1) {
-            if let Some(same) = after.methods.iter().find(|other| other.name == method.name) {
-                figures.push(figure(format!("p99 {}", method.name), method.latency.p99, same.latency.p99));
-            }
-        }
-        let load = |report: &'a Report| Load { server: &report.server, mode: &report.mode };
-        Self { before: load(before), after: load(after), figures }
+/// Compares two load reports.
+pub(crate) fn figures(before: &Report, after: &Report) -> Vec<Figure> {
+    let figure = |name: String, before: f64, after: f64| {
+        let ratio = (before > 0.0).then(|| after / before);
+        Figure { name, before, after, ratio }
+    };
+    let share = |report: &Report| 100.0 * report.slow as f64 / report.calls.max(1) as f64;
+    let mut figures = vec![
+        figure("calls/s".to_owned(), before.calls_per_second, after.calls_per_second),
+        figure("failed".to_owned(), before.failed as f64, after.failed as f64),
+        figure("slow, %".to_owned(), share(before), share(after)),
+    ];
+    for ((label, one), (_, other)) in before.latency.labelled().into_iter().zip(after.latency.labelled()).skip(1) {
+        figures.push(figure(format!("{label}, ms"), one, other));
     }
+    for method in before.methods.iter().filter(|_| before.methods.len() > 1) {
+        if let Some(same) = after.methods.iter().find(|other| other.name == method.name) {
+            figures.push(figure(format!("p99 {}", method.name), method.latency.p99, same.latency.p99));
+        }
+    }
+    figures
+}
 
-    pub(crate) fn json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+/// Formats a comparison of two load reports as a table.
+pub(crate) fn comparison(before: &Report, after: &Report, figures: &[Figure]) -> String {
+    let mut out = String::new();
+    let _ = writeln!(out, "before: {}, {}\nafter:  {}, {}\n", before.server, before.mode, after.server, after.mode);
+    let _ = writeln!(out, "{:<16}{:>14}{:>14}{:>10}", "", "before", "after", "ratio");
+    for Figure { name, before, after, ratio } in figures {
+        let ratio = ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.3}"));
+        let _ = writeln!(out, "{name:<16}{:>14}{:>14}{ratio:>10}", shown(*before), shown(*after));
     }
-
-    pub(crate) fn text(&self) -> String {
-        let mut out = String::new();
-        let Self { before, after, figures } = self;
-        let _ = writeln!(out, "before: {}, {}\nafter:  {}, {}\n", before.server, before.mode, after.server, after.mode);
-        let _ = writeln!(out, "{:<16}{:>14}{:>14}{:>10}", "", "before", "after", "ratio");
-        for Figure { name, before, after, ratio } in figures {
-            let ratio = ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.3}"));
-            let _ = writeln!(out, "{name:<16}{:>14}{:>14}{ratio:>10}", shown(*before), shown(*after));
-        }
-        out
-    }
+    out
 }
