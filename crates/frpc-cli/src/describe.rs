@@ -86,11 +86,11 @@ impl RequestedSymbols {
     }
 
     fn service(&mut self, service: &prost_reflect::ServiceDescriptor) {
-        self.symbol(&service.parent_file(), service.full_name().to_owned());
-        for method in service.methods() {
-            self.of_file(&service.parent_file(), &method.input());
-            self.of_file(&service.parent_file(), &method.output());
-        }
+        let file = service.parent_file();
+        self.symbol(&file, service.full_name().to_owned());
+        // Types of other files are imported instead.
+        let messages = service.methods().flat_map(|method| [method.input(), method.output()]);
+        messages.filter(|message| message.parent_file() == file).for_each(|message| self.message(&message));
     }
 
     /// Adds a message, and all types of the same file that it uses. Does not recurse, because deeply nested types in an
@@ -117,13 +117,6 @@ impl RequestedSymbols {
                     }
                 }
             }
-        }
-    }
-
-    /// Adds a message if this file declares it. Types of other files are imported instead.
-    fn of_file(&mut self, file: &FileDescriptor, message: &MessageDescriptor) {
-        if message.parent_file() == *file {
-            self.message(message);
         }
     }
 }
@@ -199,15 +192,9 @@ impl Printer {
         self.line(0, &format!("service {} {{", service.name()));
         for (at, method) in (0..).zip(&service.method) {
             self.comment(&[path, &[2, at]].concat(), 1);
-            let stream = |is_stream| if is_stream { "stream " } else { "" };
-            let head = format!(
-                "rpc {}({}{}) returns ({}{})",
-                method.name(),
-                stream(method.client_streaming()),
-                method.input_type(),
-                stream(method.server_streaming()),
-                method.output_type()
-            );
+            let request = streamed(method.client_streaming(), method.input_type());
+            let reply = streamed(method.server_streaming(), method.output_type());
+            let head = format!("rpc {}({request}) returns ({reply})", method.name());
             let options = method.options.clone().unwrap_or_default();
             let level = options.idempotency_level();
             if !options.deprecated() && level == IdempotencyLevel::IdempotencyUnknown {
@@ -354,6 +341,11 @@ impl Printer {
         self.reserved(&ranges.collect::<Vec<_>>(), &found.reserved_name, depth + 1);
         self.line(depth, "}");
     }
+}
+
+/// Formats the type of a request or reply.
+pub(crate) fn streamed(is_stream: bool, name: &str) -> String {
+    format!("{}{name}", if is_stream { "stream " } else { "" })
 }
 
 /// Formats an inclusive range of numbers.

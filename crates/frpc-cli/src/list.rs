@@ -1,6 +1,7 @@
 //! `frpc list`: the services of a schema and their methods.
 
 use crate::arguments::ListArguments;
+use crate::describe::streamed;
 use crate::failure::Failure;
 use crate::schema::{Callable, Service};
 use crate::show::Screen;
@@ -29,17 +30,10 @@ pub(crate) async fn list(arguments: &ListArguments, context: &Context) -> Result
 fn methods(service: &Service, is_long: bool, screen: &Screen) -> Result<(), Failure> {
     for method in &service.methods {
         if is_long && !screen.json {
-            let stream = |is_stream| if is_stream { "stream " } else { "" };
-            let (request, reply) = (method.descriptor.input(), method.descriptor.output());
-            screen.line(&format!(
-                "{:>5} {}({}{}) returns ({}{})",
-                method.operation,
-                method.name(),
-                stream(method.descriptor.is_client_streaming()),
-                request.full_name(),
-                stream(method.descriptor.is_server_streaming()),
-                reply.full_name(),
-            ))?;
+            let of = &method.descriptor;
+            let request = streamed(of.is_client_streaming(), of.input().full_name());
+            let reply = streamed(of.is_server_streaming(), of.output().full_name());
+            screen.line(&format!("{:>5} {}({request}) returns ({reply})", method.operation, method.name()))?;
         } else {
             screen.show(|| as_json(method).to_string(), || method.name())?;
         }

@@ -60,13 +60,12 @@ const PROGRAMS: [&str; 5] = ["build", "client", "deps", "examples", "incremental
 
 pub(crate) fn new(arguments: &NewArguments, screen: &Screen) -> Result<(), Failure> {
     let name = name_of(&arguments.path)?;
+    let invalid = |text: &str| Failure::new(format!("invalid project name `{name}`: {text}; choose another name"));
     if !arguments.python && PROGRAMS.contains(&name) {
-        let text = "cargo permits no program of this name beside the project's client; choose another name";
-        return Err(Failure::new(format!("invalid project name `{name}`: {text}")));
+        return Err(invalid("cargo permits no program of this name beside the project's client"));
     }
     if !arguments.python && ["frisbee-", "frpc-"].iter().any(|prefix| name.starts_with(prefix)) {
-        let text = "names that start with `frisbee-` or `frpc-` are reserved for the libraries; choose another name";
-        return Err(Failure::new(format!("invalid project name `{name}`: {text}")));
+        return Err(invalid("names that start with `frisbee-` or `frpc-` are reserved for the libraries"));
     }
     let source = Source::parse(&arguments.from)?;
     let mut replacements = vec![("@name@", name.to_owned())];

@@ -10,7 +10,7 @@ use crate::tensors::{TENSOR, message_from_json};
 use frpc::tensor::Tensor;
 use frpc_dynamic::{DynamicMessage, MessageDescriptor, from_json};
 use prost_reflect::prost::Message as _;
-use prost_reflect::{FieldDescriptor, Kind, MapKey, ReflectMessage as _, Value};
+use prost_reflect::{FieldDescriptor, Kind, ReflectMessage as _, Value};
 use std::path::Path;
 
 /// Maximum difference between an assigned index and the length of a list. The elements in between have default values.
@@ -21,20 +21,16 @@ const NPY: &[u8] = b"\x93NUMPY";
 
 /// Sets a field of a request message. The parameter is an assignment such as `name=value`.
 pub(crate) fn set(message: &mut DynamicMessage, parameter: &str) -> Result<(), Failure> {
-    let Some(at) = parameter.find('=') else {
+    let Some((path, value)) = parameter.split_once('=') else {
         let names = field_names(&message.descriptor());
         return Err(Failure::new(format!("{parameter:?} is neither NAME=VALUE nor JSON nor @FILE; {names}")));
     };
-    let (path, value) = (parameter.get(..at).unwrap_or_default(), parameter.get(at + 1..).unwrap_or_default());
-    let argument = match path.strip_suffix(':') {
-        Some(_) => ParameterValue::Json(value.to_owned()),
-        None => match value.strip_prefix('@') {
-            Some(text) if text.starts_with('@') => ParameterValue::Text(text.to_owned()),
-            Some(file) => ParameterValue::File(read(Path::new(file))?),
-            None => ParameterValue::Text(value.to_owned()),
-        },
+    let (path, argument) = match (path.strip_suffix(':'), value.strip_prefix('@')) {
+        (Some(path), _) => (path, ParameterValue::Json(value.to_owned())),
+        (None, Some(text)) if text.starts_with('@') => (path, ParameterValue::Text(text.to_owned())),
+        (None, Some(file)) => (path, ParameterValue::File(read(Path::new(file))?)),
+        (None, None) => (path, ParameterValue::Text(value.to_owned())),
     };
-    let path = path.strip_suffix(':').unwrap_or(path);
     in_message(message, path, &argument).map_err(|text| Failure::new(format!("{parameter:?}: {text}")))
 }
 
@@ -69,7 +65,8 @@ fn in_message(message: &mut DynamicMessage, path: &str, argument: &ParameterValu
             (Kind::Message(_), Some((key, inner))) => (key, inner),
             _ => (key, ""),
         };
-        let key = map_key(&entry.map_entry_key_field().kind(), key)?;
+        let key = single(&entry.map_entry_key_field().kind(), &ParameterValue::Text(key.to_owned()))?;
+        let key = key.into_map_key().ok_or("invalid type of a map key")?;
         let map = message.get_field_mut(&field).as_map_mut().ok_or("not a map")?;
         if inner.is_empty() {
             map.insert(key, single(&of.kind(), argument)?);
@@ -215,12 +212,6 @@ fn tensor(descriptor: &MessageDescriptor, argument: &ParameterValue) -> Option<R
     Some(read.and_then(|tensor| {
         DynamicMessage::decode(descriptor.clone(), &*tensor.encode_to_vec()).map_err(|error| error.to_string())
     }))
-}
-
-fn map_key(kind: &Kind, text: &str) -> Result<MapKey, String> {
-    single(kind, &ParameterValue::Text(text.to_owned()))?
-        .into_map_key()
-        .ok_or_else(|| "invalid type of a map key".to_owned())
 }
 
 fn field_names(descriptor: &MessageDescriptor) -> String {

@@ -56,11 +56,11 @@ pub(crate) async fn call(arguments: &CallArguments, context: &Context) -> Result
     let sockets = connect(address).await?;
     screen.metadata(">", &metadata);
     screen.remark(1, || format!("calling {method} at {address}, {} bytes", request.len()));
-    let Some(id) = id else { return sockets.notify(&request).await };
+    let Some(id) = id else { return notify_any(&sockets, &request).await };
     let is_idempotent = callable.is_some_and(Callable::is_idempotent);
     let retries = arguments.retries.unwrap_or(if is_idempotent { IDEMPOTENT_RETRIES } else { 0 });
     let started = Instant::now();
-    let reply = sockets.exchange(id, &request, retries, deadline).await?;
+    let reply = exchange(&sockets, id, &request, retries, deadline).await?;
     screen.remark(1, || format!("the call took {:.3} ms", started.elapsed().as_secs_f64() * 1e3));
     screen.metadata("<", &reply.metadata);
     let result = reply.result?;
@@ -142,68 +142,70 @@ fn datagram(
     Ok(bytes)
 }
 
-/// One connected socket for each address of a server. The addresses are tried in order.
-struct Sockets(Vec<UdpSocket>);
-
-async fn connect(address: &str) -> Result<Sockets, Failure> {
+/// Connects a socket to each address of a server, which are tried in this order.
+async fn connect(address: &str) -> Result<Vec<UdpSocket>, Failure> {
     let wrong = |error: io::Error| Failure::new(format!("--udp {address}: {error}; write HOST:PORT"));
     let peers: Vec<_> = tokio::net::lookup_host(address).await.map_err(wrong)?.collect();
-    Sockets::new(&peers).await.map_err(wrong)
+    sockets(&peers).await.map_err(wrong)
 }
 
-impl Sockets {
-    /// Connects a socket to each address. Skips addresses without a route, and fails if no address is left.
-    async fn new(peers: &[SocketAddr]) -> io::Result<Self> {
-        let (mut sockets, mut failed) = (Vec::new(), io::ErrorKind::NotFound.into());
-        for peer in peers {
-            match socket(*peer).await {
-                Ok(socket) => sockets.push(socket),
-                Err(error) => failed = error,
-            }
+/// Connects a socket to each address. Skips addresses without a route, and fails if no address is left.
+async fn sockets(peers: &[SocketAddr]) -> io::Result<Vec<UdpSocket>> {
+    let (mut sockets, mut failed) = (Vec::new(), io::ErrorKind::NotFound.into());
+    for peer in peers {
+        match socket(*peer).await {
+            Ok(socket) => sockets.push(socket),
+            Err(error) => failed = error,
         }
-        if sockets.is_empty() { Err(failed) } else { Ok(Self(sockets)) }
     }
+    if sockets.is_empty() { Err(failed) } else { Ok(sockets) }
+}
 
-    /// Sends a notification to the first address that does not refuse it immediately.
-    async fn notify(&self, datagram: &[u8]) -> Result<(), Failure> {
-        let mut outcome = Ok(());
-        for socket in &self.0 {
-            outcome = notify(socket, datagram).await.map_err(|error| unreachable(socket, &error));
-            if outcome.is_ok() {
-                break;
-            }
+/// Sends a notification to the first address that does not refuse it immediately.
+async fn notify_any(sockets: &[UdpSocket], datagram: &[u8]) -> Result<(), Failure> {
+    let mut outcome = Ok(());
+    for socket in sockets {
+        outcome = notify(socket, datagram).await.map_err(|error| unreachable(socket, &error));
+        if outcome.is_ok() {
+            break;
         }
-        outcome
     }
+    outcome
+}
 
-    /// Sends a request, and repeats it up to `retries` times until the reply arrives. The attempts are evenly
-    /// distributed over the time until the deadline. If an address refuses a datagram, the next address is tried.
-    async fn exchange(&self, id: u32, request: &[u8], retries: u32, deadline: Duration) -> Result<Reply, Failure> {
-        let sent_max = retries.saturating_add(1);
-        let interval = deadline / sent_max;
-        let started = Instant::now();
-        // Use one byte more than the longest datagram, because the system truncates longer ones silently.
-        let mut buffer = vec![0; DATAGRAM_MAX + 1];
-        let mut failure = Failure::new("the server has no address");
-        for sent in 1..=sent_max {
-            let until = started + interval * sent;
-            for socket in &self.0 {
-                match timeout_at(until, attempt(socket, id, request, &mut buffer)).await {
-                    Ok(Ok(reply)) => return Ok(reply),
-                    Ok(Err(error)) => failure = unreachable(socket, &error),
-                    Err(_) => {
-                        failure = silent(socket, deadline, sent_max);
-                        break;
-                    }
+/// Sends a request, and repeats it up to `retries` times until the reply arrives. The attempts are evenly
+/// distributed over the time until the deadline. If an address refuses a datagram, the next address is tried.
+async fn exchange(
+    sockets: &[UdpSocket],
+    id: u32,
+    request: &[u8],
+    retries: u32,
+    deadline: Duration,
+) -> Result<Reply, Failure> {
+    let sent_max = retries.saturating_add(1);
+    let interval = deadline / sent_max;
+    let started = Instant::now();
+    // Use one byte more than the longest datagram, because the system truncates longer ones silently.
+    let mut buffer = vec![0; DATAGRAM_MAX + 1];
+    let mut failure = Failure::new("the server has no address");
+    for sent in 1..=sent_max {
+        let until = started + interval * sent;
+        for socket in sockets {
+            match timeout_at(until, attempt(socket, id, request, &mut buffer)).await {
+                Ok(Ok(reply)) => return Ok(reply),
+                Ok(Err(error)) => failure = unreachable(socket, &error),
+                Err(_) => {
+                    failure = silent(socket, deadline, sent_max);
+                    break;
                 }
             }
-            if sent < sent_max {
-                // Wait before the next attempt, because a restarting server may listen again by then.
-                sleep_until(until).await;
-            }
         }
-        Err(failure)
+        if sent < sent_max {
+            // Wait before the next attempt, because a restarting server may listen again by then.
+            sleep_until(until).await;
+        }
     }
+    Err(failure)
 }
 
 /// Connects a socket, so that it receives only datagrams of this peer and its ICMP errors.
@@ -380,11 +382,11 @@ mod tests {
 
     /// Creates [`Sockets`] with two addresses. The first one refuses datagrams. Also returns the socket that is bound
     /// to the second address.
-    async fn refusing_and_open() -> (Sockets, UdpSocket) {
+    async fn refusing_and_open() -> (Vec<UdpSocket>, UdpSocket) {
         let bind = async || UdpSocket::bind("127.0.0.1:0").await.expect("loopback interface should have a free port");
         let (closed, open) = (bind().await, bind().await);
         let peers = [&closed, &open].map(|socket| socket.local_addr().expect("socket should have a local address"));
-        (Sockets::new(&peers).await.expect("loopback addresses should be reachable"), open)
+        (sockets(&peers).await.expect("loopback addresses should be reachable"), open)
     }
 
     #[tokio::test]
@@ -395,9 +397,9 @@ mod tests {
             let (_, from) = open.recv_from(&mut buffer).await.expect("server should receive the request");
             open.send_to(br#"{"jsonrpc":"2.0","id":7,"result":1}"#, from).await
         };
-        let (reply, _) = tokio::join!(sockets.exchange(7, b"{}", 0, Duration::from_secs(3600)), answer);
+        let (reply, _) = tokio::join!(exchange(&sockets, 7, b"{}", 0, Duration::from_secs(3600)), answer);
         assert_eq!(reply.expect("server should reply").result.expect("reply should contain a result"), "1");
-        sockets.notify(b"news").await.expect("notification to a bound address should be sent");
+        notify_any(&sockets, b"news").await.expect("notification to a bound address should be sent");
         assert_eq!(open.recv(&mut buffer).await.expect("server should receive the notification"), 4);
     }
 
