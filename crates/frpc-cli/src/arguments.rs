@@ -8,6 +8,7 @@ use self::values::{
     Network, any_field, field, header_form, host, interval, name, network, numbering, origin, ramp, rate, reply_field,
     text_field,
 };
+use crate::source::Context;
 use crate::top::Column;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -26,11 +27,7 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
     #[command(flatten)]
-    pub(crate) server: ServerArguments,
-    #[command(flatten)]
-    pub(crate) source: SourceArguments,
-    #[command(flatten)]
-    pub(crate) output: OutputArguments,
+    pub(crate) context: Context,
 }
 
 #[derive(Debug, Subcommand)]
@@ -184,21 +181,6 @@ pub(crate) struct SourceArguments {
     /// Numbering of the methods: `go` if the operation numbers start at 10 in every file.
     #[arg(long, global = true, value_parser = numbering(), default_value = "sequential")]
     pub(crate) numbering: Numbering,
-}
-
-/// Settings for the format and verbosity of the output.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Output")]
-pub(crate) struct OutputArguments {
-    /// Print one JSON value per line, for other programs. Failures are printed to standard error, also as JSON.
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-    /// Do not escape control characters if standard output is not a terminal.
-    #[arg(long, global = true)]
-    pub(crate) raw: bool,
-    /// Print more to standard error: the connection and metadata with -v, bodies with -vv, frames with -vvv.
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
-    pub(crate) verbose: u8,
 }
 
 #[derive(Debug, Args)]

@@ -291,7 +291,7 @@ fn hex(body: &Body) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arguments::{OutputArguments, ServerArguments};
+    use crate::arguments::ServerArguments;
     use frpc_dynamic::DescriptorPool;
     use tokio::io::duplex;
     use tokio::time;
@@ -302,7 +302,7 @@ mod tests {
         let (io, _silent) = duplex(1024);
         let channel = Channel::connect_io(io).await.expect("in-memory connection should be accepted");
         let target = Target::new(&ServerArguments::of("localhost:1")).expect("address should be valid");
-        let screen = Screen::new(&OutputArguments { json: false, raw: false, verbose: 1 });
+        let screen = Screen { json: false, raw: false, verbose: 1 };
         let (started, limit) = (time::Instant::now(), Duration::from_millis(100));
         report_connection(&channel, &target, &Metadata::new(), Instant::now(), limit, &screen).await;
         assert!(started.elapsed() < 2 * limit);

@@ -275,9 +275,9 @@ mod tests {
     #[test]
     fn grpc_server_is_not_called_over_web_socket() {
         let line = ["frpc", "gateway", "--from-grpc", "--to", "ws://a:1/"].map(Into::into);
-        let Arguments { command, server, .. } = arguments::parse(line).expect("options should be accepted");
+        let Arguments { command, context } = arguments::parse(line).expect("options should be accepted");
         let Command::Gateway(arguments) = command else { panic!("command should be `gateway`") };
-        let refused = forwarded_server(&arguments, &server).expect_err("WebSocket should be rejected");
+        let refused = forwarded_server(&arguments, &context.server).expect_err("WebSocket should be rejected");
         assert!(refused.to_string().contains("use grpc://"), "{refused}");
     }
 

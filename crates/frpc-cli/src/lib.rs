@@ -34,7 +34,6 @@ mod udp;
 
 use arguments::{Arguments, Command};
 use failure::Failure;
-use show::Screen;
 use source::Context;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -51,15 +50,15 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(1));
         }
     };
-    let Arguments { command, server, source, output } = arguments;
-    let screen = Screen::new(&output);
+    let Arguments { command, context } = arguments;
+    let screen = context.screen;
     let builder = match command {
         // The gateway serves connections, so it uses one worker thread per core.
         Command::Gateway(_) => Builder::new_multi_thread(),
         // Starting worker threads would take longer than the few calls that other commands make.
         _ => Builder::new_current_thread(),
     };
-    match run_on(builder, perform(command, Context { server, source, screen })) {
+    match run_on(builder, perform(command, context)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             screen.failure(&failure);

@@ -3,9 +3,9 @@
 //! Text from a server may contain sequences that change the state of a terminal or disguise text. Such sequences are
 //! escaped, unless the output is not a terminal and the user requests raw text.
 
-use crate::arguments::OutputArguments;
 use crate::failure::{Failure, by_options};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use clap::Args;
 use frpc::details;
 use frpc::{Metadata, Status};
 use serde_json::json;
@@ -15,31 +15,36 @@ use std::fmt::{Display, Write as _};
 use std::io::{self, IsTerminal as _, Write as _};
 
 /// Prints the output of a command in the format that was requested.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct Screen {
-    /// Whether the output is JSON for programs instead of text for users.
+    /// Print one JSON value per line, for other programs. Failures are printed to standard error, also as JSON.
+    #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Whether text on standard output is written without escaping control characters.
-    raw: bool,
+    /// Do not escape control characters if standard output is not a terminal.
+    #[arg(long, global = true)]
+    pub(crate) raw: bool,
+    /// Print more to standard error: the connection and metadata with -v, bodies with -vv, frames with -vvv.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
 }
 
 impl Screen {
-    pub(crate) fn new(output: &OutputArguments) -> Self {
-        let raw = output.raw && !io::stdout().is_terminal();
-        Self { json: output.json, raw, verbose: output.verbose }
+    /// Returns whether text on standard output is written without escaping control characters.
+    fn is_raw(&self) -> bool {
+        self.raw && !io::stdout().is_terminal()
     }
 
     /// Writes a line of text to standard output.
     pub(crate) fn line(&self, text: &str) -> Result<(), Failure> {
-        let text = if self.raw { Cow::Borrowed(text) } else { escaped(text) };
+        let text = if self.is_raw() { Cow::Borrowed(text) } else { escaped(text) };
         write(format!("{text}\n").as_bytes())
     }
 
     /// Writes a line of JSON to standard output. Control characters in strings are escaped, which does not change the
     /// strings themselves.
     pub(crate) fn json_line(&self, json: &str) -> Result<(), Failure> {
-        let json = if self.raw { Cow::Borrowed(json) } else { escaped_json(json) };
+        let json = if self.is_raw() { Cow::Borrowed(json) } else { escaped_json(json) };
         write(format!("{json}\n").as_bytes())
     }
 

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::schema::{self, Schema};
 use crate::show::{Screen, note};
 use crate::target::Target;
+use clap::Args;
 use frpc::{Code, Status};
 use frpc_reflection::{ServerSchema, fetch_grpc_files, v1};
 use std::sync::Arc;
@@ -17,10 +18,13 @@ use tokio::time::timeout;
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Options that all commands have in common.
-#[derive(Clone)]
+#[derive(Debug, Args)]
 pub(crate) struct Context {
+    #[command(flatten)]
     pub(crate) server: ServerArguments,
+    #[command(flatten)]
     pub(crate) source: SourceArguments,
+    #[command(flatten)]
     pub(crate) screen: Screen,
 }
 
