@@ -5,7 +5,7 @@
 
 use crate::schema::{Callable, Schema};
 use frisbee::tlv::{Items, take_varint};
-use frisbee_core::Role;
+use frisbee_core::{Header, Role};
 use frpc::polyglot::{Decoder, Kind, Root};
 use frpc::{Code, HeaderForm};
 use frpc_dynamic::{MessageDescriptor, to_json};
@@ -153,22 +153,18 @@ impl WatchedConnection {
             (None, [_, _, ..]) => *self.form.insert(HeaderForm::Old),
             (None, _) => return Ok(None),
         };
-        let header = match (form, bytes) {
-            (HeaderForm::Current, [0, 0x0f, header @ ..]) => header,
-            (HeaderForm::Current, [a, b, ..]) => return Err(format!("{a:02x} {b:02x} is not the magic 00 0f")),
-            (HeaderForm::Current, _) => return Ok(None),
-            (HeaderForm::Old, header) => header,
+        let header = match form {
+            HeaderForm::Current => bytes.first_chunk().map(Header::decode),
+            HeaderForm::Old => bytes.first_chunk().map(|header| Ok(Header::decode_old(header))),
         };
-        let [id0, id1, op0, op1, len0, len1, len2, len3, body @ ..] = header else { return Ok(None) };
-        let length = u32::from_be_bytes([*len0, *len1, *len2, *len3]);
+        let Some(header) = header else { return Ok(None) };
+        let Header { id, operation, length } = header.map_err(|magic| format!("{magic:04x} is not the magic 000f"))?;
         let body_len = usize::try_from(length).unwrap_or(usize::MAX);
         if body_len > BODY_MAX {
             return Err(format!("a body length of {length} bytes"));
         }
-        let Some(body) = body.get(..body_len) else { return Ok(None) };
-        let id = u16::from_be_bytes([*id0, *id1]);
-        let operation = u16::from_be_bytes([*op0, *op1]);
-        Ok(Some((Frame { id, operation, body }, form.size() + body_len)))
+        let body = bytes.get(form.size()..form.size() + body_len);
+        Ok(body.map(|body| (Frame { id: id.0, operation: operation.number(), body }, form.size() + body_len)))
     }
 
     fn describe(&mut self, side: Role, frame: &Frame<'_>) -> ShownFrame {
