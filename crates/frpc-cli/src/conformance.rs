@@ -6,11 +6,12 @@
 //! call`, it exits with 0 if the call succeeds, and with 64 plus the status code if it fails.
 
 use crate::arguments::ConformanceArguments;
+use crate::decode::frames::{Prefix, code, number, prefix};
 use crate::failure::{Failure, STATUS_BASE};
 use crate::source::Context;
 use crate::target::Target;
 use frisbee::Hello;
-use frisbee::tlv::{put_varint, take_varint};
+use frisbee::tlv::put_varint;
 use frpc::Code;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -137,10 +138,6 @@ impl Case {
         let invalid = || std::io::Error::other(format!("invalid case: {}", self.packets));
         Ok(packets.ok_or_else(invalid)?.concat())
     }
-
-    fn expects_code(&self) -> bool {
-        !matches!(self.reaction, "close" | "ignored" | "accepted") && !self.reaction.starts_with("decision")
-    }
 }
 
 /// Parses the conformance table's notation of bytes.
@@ -206,7 +203,8 @@ async fn reaction(target: &Target, case: &Case) -> std::io::Result<String> {
     let _ = socket.write_all(&sent).await;
     let _ = socket.flush().await;
     // Accept any code, because compat peers receive no codes.
-    let is_any_code = case.sender == "base" && case.expects_code();
+    let is_code = !case.reaction.starts_with("decision") && !matches!(case.reaction, "close" | "ignored" | "accepted");
+    let is_any_code = case.sender == "base" && is_code;
     let mut found = "ignored".to_owned();
     let is_done = |found: &str| found == case.reaction || is_any_code && found == "Unknown";
     // A single deadline, because the server may send PING packets again and again.
@@ -224,11 +222,11 @@ async fn reaction(target: &Target, case: &Case) -> std::io::Result<String> {
             10.. if id == CASE_ID || operation != ADD => found = outcome(&body),
             STREAM if found == "ignored" => found = outcome(&body),
             EXTENSION if id == TRAILERS && found == "ignored" => {
-                let mut items = &body[..];
-                take_varint(&mut items);
-                found = status(items);
+                found = shown(number(&body).and_then(|(_, items)| Prefix::read(items).status));
             }
-            END if found == "ignored" && !body.is_empty() => found = code(take_varint(&mut &body[..])),
+            END if found == "ignored" && !body.is_empty() => {
+                found = format!("{:?}", number(&body).map_or(Code::Unknown, |(number, _)| code(number)));
+            }
             _ => {}
         }
     }
@@ -327,28 +325,12 @@ async fn receive(socket: &mut (impl AsyncRead + Unpin)) -> std::io::Result<(u16,
 
 /// Returns the status code that a reply contains, or `accepted` if the reply contains a message.
 fn outcome(body: &[u8]) -> String {
-    if body.first() == Some(&6) {
-        return code(None);
-    }
-    let Some(mut rest) = body.strip_prefix(&[0x10]) else { return "accepted".to_owned() };
-    take_varint(&mut rest);
-    status(rest)
+    let (prefix, message) = prefix(body);
+    shown(prefix.status_with(message))
 }
 
-/// Returns the status code in the items before a reply's message, or `accepted` if the first item is not a status. The
-/// replies to test cases contain no metadata, so a status is the first item.
-fn status(items: &[u8]) -> String {
-    match items.split_first() {
-        Some((3, mut item)) => {
-            take_varint(&mut item);
-            code(take_varint(&mut item))
-        }
-        _ => "accepted".to_owned(),
-    }
-}
-
-fn code(number: Option<u64>) -> String {
-    format!("{:?}", number.and_then(|number| i32::try_from(number).ok()).map_or(Code::Unknown, Code::from_i32))
+fn shown(status: Option<Code>) -> String {
+    status.map_or_else(|| "accepted".to_owned(), |code| format!("{code:?}"))
 }
 
 /// Returns the results of all groups as a report in the XML format of JUnit.

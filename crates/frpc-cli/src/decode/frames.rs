@@ -210,7 +210,7 @@ impl WatchedConnection {
                 let is_of_server = self.is_native && id >= ACCEPTING_IDS;
                 let caller = if is_of_server { Role::Server } else { Role::Client };
                 let part = if side == caller { "request" } else { "reply" };
-                let status = prefix.status.or_else(|| is_error(message).then_some(Code::Unknown));
+                let status = prefix.status_with(message);
                 let what = if side == caller {
                     FrameEvent::Began(body.len())
                 } else {
@@ -264,7 +264,7 @@ impl WatchedConnection {
         let _ = write!(out, "STREAM {id}, {} bytes{}", body.len(), prefix.text);
         if let Some((opener, operation)) = self.streams.get(&id).copied() {
             let json = self.message(operation, side == opener, message, out);
-            let status = prefix.status.or_else(|| is_error(message).then_some(Code::Unknown));
+            let status = prefix.status_with(message);
             return (step(opener, operation, FrameEvent::Sent(status.filter(|_| side != opener), body.len())), json);
         }
         raw(message, out);
@@ -399,16 +399,16 @@ struct Frame<'a> {
 
 /// Text that describes the items before a message, and the status that they contain, if any.
 #[derive(Default)]
-struct Prefix {
+pub(crate) struct Prefix {
     text: String,
-    status: Option<Code>,
+    pub(crate) status: Option<Code>,
 }
 
 /// First byte of a compressed message.
 const COMPRESSED: u8 = 0x11;
 
 /// Splits the body of a frame into the items at its start and the message after them.
-fn prefix(body: &[u8]) -> (Prefix, &[u8]) {
+pub(crate) fn prefix(body: &[u8]) -> (Prefix, &[u8]) {
     match body.strip_prefix(&[0x10]).and_then(block) {
         Some((items, message)) => (Prefix::read(items), message),
         None => (Prefix::default(), body),
@@ -416,7 +416,12 @@ fn prefix(body: &[u8]) -> (Prefix, &[u8]) {
 }
 
 impl Prefix {
-    fn read(items: &[u8]) -> Self {
+    /// Returns the status of a reply with this message.
+    pub(crate) fn status_with(&self, message: &[u8]) -> Option<Code> {
+        self.status.or_else(|| is_error(message).then_some(Code::Unknown))
+    }
+
+    pub(crate) fn read(items: &[u8]) -> Self {
         let mut prefix = Self::default();
         for (kind, value) in Items::new(items).flatten() {
             let _ = match kind {
@@ -449,7 +454,7 @@ impl Prefix {
 }
 
 /// Decodes a varint. Returns its value and the remaining bytes.
-fn number(mut bytes: &[u8]) -> Option<(u64, &[u8])> {
+pub(crate) fn number(mut bytes: &[u8]) -> Option<(u64, &[u8])> {
     take_varint(&mut bytes).map(|number| (number, bytes))
 }
 
@@ -459,7 +464,7 @@ fn block(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(usize::try_from(length).ok()?)
 }
 
-fn code(number: u64) -> Code {
+pub(crate) fn code(number: u64) -> Code {
     Code::from_i32(i32::try_from(number).unwrap_or(2))
 }
 
