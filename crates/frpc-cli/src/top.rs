@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::source::Context;
 use crate::target::Target;
 pub(crate) use board::Column;
-use board::{KeyEffect, TopView};
+use board::TopView;
 use crossterm::event::{self, Event};
 use frpc::{Code, Status, Streaming};
 use frpc_reflection::introspection_v1::{ConnectionRequest, IntrospectionClient, WatchReply, WatchRequest};
@@ -98,7 +98,7 @@ async fn live(
                 let Some(event) = key else { return Ok(()) };
                 if let Event::Key(key) = event
                     && key.is_press()
-                    && board.key(key) == KeyEffect::End
+                    && board.key(key).is_break()
                 {
                     return Ok(());
                 }

@@ -6,6 +6,7 @@ use clap::ValueEnum;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use frpc_reflection::introspection_v1::{Connection, ConnectionReply, Server, WatchReply};
 use std::cmp::Ordering;
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 /// Maximum length of a filter in characters.
@@ -50,13 +51,6 @@ impl Column {
         let step = if back { all.len() - 1 } else { 1 };
         all.get((at + step) % all.len()).copied().unwrap_or(self)
     }
-}
-
-/// Action that the main loop must take after a key was pressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum KeyEffect {
-    Draw,
-    End,
 }
 
 /// State of the live view: the latest replies of the server, the selection and the sort order.
@@ -209,19 +203,19 @@ impl TopView {
         }
     }
 
-    /// Handles a key.
-    pub(super) fn key(&mut self, key: KeyEvent) -> KeyEffect {
+    /// Handles a key. Breaks if the view must end.
+    pub(super) fn key(&mut self, key: KeyEvent) -> ControlFlow<()> {
         if key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c') {
-            return KeyEffect::End;
+            return ControlFlow::Break(());
         }
         if self.is_typing {
             self.type_filter(key.code);
-            return KeyEffect::Draw;
+            return ControlFlow::Continue(());
         }
         match key.code {
             KeyCode::Esc if self.detail.is_some() => self.detail = None,
             KeyCode::Esc if !self.filter.is_empty() => self.filter.clear(),
-            KeyCode::Char('q') | KeyCode::Esc => return KeyEffect::End,
+            KeyCode::Char('q') | KeyCode::Esc => return ControlFlow::Break(()),
             KeyCode::Backspace | KeyCode::Left => self.detail = None,
             KeyCode::Enter | KeyCode::Right => self.open(),
             KeyCode::Up | KeyCode::Char('k') => self.move_mark(-1),
@@ -246,7 +240,7 @@ impl TopView {
             }
             _ => {}
         }
-        KeyEffect::Draw
+        ControlFlow::Continue(())
     }
 
     fn open(&mut self) {

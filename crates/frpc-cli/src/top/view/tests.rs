@@ -3,6 +3,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use frpc_reflection::introspection_v1::{
     Close, CloseCount, CodeCount, Figures, Hello, Method, ServerConnections, WatchReply,
 };
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 fn connection(number: u64, peer: &str, calls: u64, queued: u64) -> Connection {
@@ -55,7 +56,7 @@ fn drawn(board: &TopView, width: usize, height: usize) -> Vec<String> {
 }
 
 fn press(board: &mut TopView, code: KeyCode) {
-    board.key(KeyEvent::new(code, KeyModifiers::NONE));
+    let _ = board.key(KeyEvent::new(code, KeyModifiers::NONE));
 }
 
 fn numbers(board: &TopView) -> Vec<u64> {
@@ -269,8 +270,8 @@ fn keys_sort_filter_and_open_marked_connection() {
     press(&mut board, KeyCode::Esc);
     assert_eq!(numbers(&board).len(), 3, "filter should be removed");
     let ends = |board: &mut TopView, code, modifiers| board.key(KeyEvent::new(code, modifiers));
-    assert_eq!(ends(&mut board, KeyCode::Char('q'), KeyModifiers::NONE), super::super::KeyEffect::End);
-    assert_eq!(ends(&mut board, KeyCode::Char('c'), KeyModifiers::CONTROL), super::super::KeyEffect::End);
+    assert_eq!(ends(&mut board, KeyCode::Char('q'), KeyModifiers::NONE), ControlFlow::Break(()));
+    assert_eq!(ends(&mut board, KeyCode::Char('c'), KeyModifiers::CONTROL), ControlFlow::Break(()));
 }
 
 #[test]
