@@ -36,8 +36,7 @@ impl TypedMessages {
 
     /// Encodes a message in the native encoding of frpc, like typed topics do.
     fn encode(&self, message: &DynamicMessage) -> Result<Bytes, Failure> {
-        let body = self.schema.codec.body(message).map_err(Failure::new)?;
-        Ok(body.as_bytes().clone())
+        Ok(self.schema.body(message)?.as_bytes().clone())
     }
 
     fn json(&self, payload: &Bytes) -> Result<String, Failure> {

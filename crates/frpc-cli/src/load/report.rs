@@ -114,7 +114,8 @@ impl Report {
         let mut out = String::new();
         let Self { server, mode, seconds, connections, .. } = self;
         // Writing to a string cannot fail, so ignore the result.
-        let _ = writeln!(out, "{server}, {mode}, {seconds} s, {connections} connection{}\n", plural(*connections));
+        let plural = if *connections == 1 { "" } else { "s" };
+        let _ = writeln!(out, "{server}, {mode}, {seconds} s, {connections} connection{plural}\n");
         let _ = writeln!(out, "calls    {}, {:.1} a second, {} failed", self.calls, self.calls_per_second, self.failed);
         let _ = writeln!(out, "latency  {}", self.latency.text());
         let share = 100.0 * self.slow as f64 / self.calls.max(1) as f64;
@@ -151,10 +152,6 @@ impl Latency {
         let parts = self.labelled().map(|(label, value)| format!("{label} {}", shown(value)));
         format!("{} ms", parts.join("  "))
     }
-}
-
-fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
 }
 
 /// Formats a time with three significant digits.
