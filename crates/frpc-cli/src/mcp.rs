@@ -58,30 +58,21 @@ fn prefix(entries: &[String]) -> Result<String, Failure> {
 
 /// The current connection to the server, and the ids of the unanswered requests that were sent over it.
 struct Link<T> {
-    receiver: Receiver<T>,
-    sender: Sender<T>,
-    pending: Vec<Value>,
-}
-
-struct Receiver<T> {
     reader: BufReader<ReadHalf<T>>,
+    /// Beginning of a line that is being received.
     reply: Vec<u8>,
-}
-
-struct Sender<T> {
     writer: WriteHalf<T>,
+    /// Rest of a line that is being sent.
     unsent: Vec<u8>,
     is_sending: bool,
+    pending: Vec<Value>,
 }
 
 impl<T: AsyncRead + AsyncWrite> Link<T> {
     fn new(io: T) -> Self {
         let (reader, writer) = tokio::io::split(io);
-        Self {
-            receiver: Receiver { reader: BufReader::new(reader), reply: Vec::new() },
-            sender: Sender { writer, unsent: Vec::new(), is_sending: false },
-            pending: Vec::new(),
-        }
+        let (reply, unsent, pending) = (Vec::new(), Vec::new(), Vec::new());
+        Self { reader: BufReader::new(reader), reply, writer, unsent, is_sending: false, pending }
     }
 }
 
@@ -141,15 +132,18 @@ where
         let mut has_ended = false;
         let mut deadline = None;
         loop {
-            let (receiver, sender, is_idle) = match &mut self.link {
-                Some(Link { receiver, sender, pending }) => (Some(receiver), Some(sender), pending.is_empty()),
-                None => (None, None, true),
-            };
-            let is_sending = sender.as_ref().is_some_and(|sender| sender.is_sending);
+            let is_idle = self.link.as_ref().is_none_or(|link| link.pending.is_empty());
+            let is_sending = self.link.as_ref().is_some_and(|link| link.is_sending);
             if has_ended && is_idle && !is_sending {
                 return Ok(());
             }
             deadline = self.first_reply.filter(|_| !is_idle).map(|limit| deadline.unwrap_or(Instant::now() + limit));
+            let (sending, receiving) = match &mut self.link {
+                Some(Link { reader, reply, writer, unsent, is_sending, .. }) => {
+                    (Some((writer, unsent, is_sending)), Some((reader, reply)))
+                }
+                None => (None, None),
+            };
             // Receive replies while a request is being sent, because a server that waits for the agent to read does not
             // read either.
             tokio::select! {
@@ -161,13 +155,13 @@ where
                         self.send(&request, &mut output).await?;
                     }
                 }
-                sent = send(sender), if is_sending => if let Err(error) = sent {
+                sent = send(sending), if is_sending => if let Err(error) = sent {
                     self.lose(&error.to_string(), &mut output).await?;
                 },
                 () = wait_until(deadline) => {
                     self.lose("the server does not reply; specify its address for JSON-RPC", &mut output).await?;
                 }
-                read = receive(receiver) => match read {
+                read = receive(receiving) => match read {
                     Ok(reply) => {
                         self.first_reply = None;
                         if let (Some(link), Some(id)) = (&mut self.link, id(&reply, false)) {
@@ -197,21 +191,21 @@ where
                 }
             }
         }
-        let Some(Link { sender, pending, .. }) = &mut self.link else { return Ok(()) };
-        pending.extend(id);
+        let Some(link) = &mut self.link else { return Ok(()) };
+        link.pending.extend(id);
         if let Some(id) = cancelled(request) {
             // Remove a cancelled request, because it has no reply to wait for at the end of the input.
-            pending.retain(|pending| *pending != id);
+            link.pending.retain(|pending| *pending != id);
         }
         let request = request.trim_ascii();
-        sender.unsent = match request.strip_prefix(b"{") {
+        link.unsent = match request.strip_prefix(b"{") {
             // An empty object stays as it is, because the prefix ends with a comma.
             Some(rest) if !rest.trim_ascii_start().starts_with(b"}") => {
                 [b"{", self.prefix.as_bytes(), rest, b"\n"].concat()
             }
             _ => [request, b"\n"].concat(),
         };
-        sender.is_sending = true;
+        link.is_sending = true;
         Ok(())
     }
 
@@ -232,8 +226,8 @@ async fn wait_until(deadline: Option<Instant>) {
 }
 
 /// Sends a line. If the future is dropped, the next call continues with the same line.
-async fn send<T: AsyncRead + AsyncWrite>(sender: Option<&mut Sender<T>>) -> io::Result<()> {
-    let Some(Sender { writer, unsent, is_sending }) = sender else { return std::future::pending().await };
+async fn send(sending: Option<(&mut (impl AsyncWrite + Unpin), &mut Vec<u8>, &mut bool)>) -> io::Result<()> {
+    let Some((writer, unsent, is_sending)) = sending else { return std::future::pending().await };
     while !unsent.is_empty() {
         match writer.write(unsent).await? {
             0 => return Err(io::ErrorKind::WriteZero.into()),
@@ -247,12 +241,12 @@ async fn send<T: AsyncRead + AsyncWrite>(sender: Option<&mut Sender<T>>) -> io::
 
 /// Returns the next line from the server, including its line feed. If no line of JSON can be received, returns the
 /// reason. If the future is dropped, the next call continues with the same line.
-async fn receive<T: AsyncRead + AsyncWrite>(receiver: Option<&mut Receiver<T>>) -> Result<Vec<u8>, &'static str> {
-    let Some(Receiver { reader, reply }) = receiver else { return std::future::pending().await };
+async fn receive(receiving: Option<(&mut (impl AsyncBufRead + Unpin), &mut Vec<u8>)>) -> Result<Vec<u8>, &'static str> {
+    let Some((reader, reply)) = receiving else { return std::future::pending().await };
     loop {
         let left = (REPLY_MAX + 1).saturating_sub(reply.len());
         // `read_until` is cancel safe: the next call continues the line. A connection that fails has ended.
-        let _ = reader.take(left as u64).read_until(b'\n', reply).await;
+        let _ = (&mut *reader).take(left as u64).read_until(b'\n', reply).await;
         if !reply.ends_with(b"\n") {
             let is_long = reply.len() > REPLY_MAX;
             return Err(if is_long { "a line of the server is too long" } else { "the server closed the connection" });
