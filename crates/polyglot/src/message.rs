@@ -188,13 +188,19 @@ impl<M: Fields> Message for M {
 
     #[inline(always)]
     fn encode_root(&self, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        // Call `encode_fields` directly. The compiler would be less likely to inline it in a closure.
-        encode_as(<M as Fields>::NAME, to, |to| self.encode_fields(to))
+        // Not by `encode_as`, because the compiler would be less likely to inline `encode_fields` in a closure.
+        let mark = to.begin_root();
+        let encoded = self.encode_fields(to);
+        to.end_root(mark, encoded, <M as Fields>::NAME)
     }
 
     #[inline(always)]
     fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
-        decode_as(<M as Fields>::NAME, from, M::decode_fields)
+        if !from.begin_root() {
+            return no_message(<M as Fields>::NAME, from);
+        }
+        let decoded = M::decode_fields(from);
+        end_root(<M as Fields>::NAME, from, decoded)
     }
 
     #[inline(always)]
