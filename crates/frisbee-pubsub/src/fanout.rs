@@ -11,7 +11,7 @@ use super::bus::PublishOutcome;
 use super::follow::{NextOffset, ReplayMark, put_position};
 use super::history::{History, Recording, Records, Ring};
 use super::queue::{QueueDelivery, QueueSegment, Subscriber};
-use crate::topics::{TopicError, check_topic};
+use crate::topics::{TopicError, Trie, check_topic};
 use bytes::Bytes;
 use frisbee::{MemoryBudget, PacketId};
 use parking_lot::MutexGuard;
@@ -344,26 +344,27 @@ impl Fanout {
 
     /// Delivers the collected messages for queue groups.
     fn deliver_to_groups(&mut self, broker: &BrokerShared, from: &impl Source) {
-        let (directed, mut late) = (std::mem::take(&mut self.directed), Vec::new());
-        // A member that leaves its group changes the version first, and then locks its queue. Under that lock, an
-        // unchanged version means that the member is still subscribed, or ends its subscription after these messages.
-        let is_current = || self.version == broker.version.load(Ordering::Acquire);
-        if is_current() {
-            deliver_directed(directed, broker, from, is_current, &mut late);
-        } else {
-            late = directed;
+        let mut directed = std::mem::take(&mut self.directed);
+        // Hold the lock until the messages are queued, because members leave their groups under it. Otherwise, a
+        // message of a member that has just left would reach its new member after later messages.
+        let subscriptions = broker.subscriptions.read();
+        if self.version != broker.version.load(Ordering::Acquire) {
+            self.redirect(&mut directed, &subscriptions);
         }
-        if !late.is_empty() {
-            self.redirect(late, broker, from);
+        // Sort by subscriber, so that each queue is locked only once.
+        directed.sort_by_key(|message| message.subscriber.number);
+        for messages in directed.chunk_by(|a, b| a.subscriber.number == b.subscriber.number) {
+            let fill = |queue: &mut QueueDelivery<'_>| {
+                messages.iter().for_each(|one| queue.push(PacketId(one.id), broker.operations, &one.body));
+            };
+            messages[0].subscriber.deliver(fill, from);
         }
     }
 
-    /// Delivers messages for queue groups after subscriptions have changed. If the selected member has left its group,
-    /// selects another one.
+    /// Selects another member for the messages whose member has left its group. Called after subscriptions have
+    /// changed.
     #[cold]
-    fn redirect(&mut self, mut directed: Vec<GroupMessage>, broker: &BrokerShared, from: &impl Source) {
-        // Hold the lock until the messages are queued. Otherwise, a newly selected member could leave before that.
-        let subscriptions = broker.subscriptions.read();
+    fn redirect(&mut self, directed: &mut Vec<GroupMessage>, subscriptions: &Trie<(u64, u16), Target>) {
         let routes: BTreeSet<_> = directed.iter().map(|message| message.group.0).collect();
         for route in routes {
             let Route { topic, groups, .. } = &mut self.routes[route];
@@ -382,7 +383,6 @@ impl Fanout {
             (*subscriber, *id) = (other.clone(), of);
             true
         });
-        deliver_directed(directed, broker, from, || true, &mut Vec::new());
     }
 
     /// Clears the route cache if subscriptions have changed. Outdated routes would keep closed subscribers in memory.
@@ -468,26 +468,6 @@ fn deliver_runs(runs: &[RouteBatch], routes: &[Route], broker: &BrokerShared, fr
             entries.iter().for_each(|(_, at, _)| runs[*at].share(queue, broker));
         };
         entries[0].2.deliver(fill, from);
-    }
-}
-
-/// Adds messages for queue groups to the queues of the selected members. If `is_current` returns false while a queue is
-/// locked, appends the messages for this queue to `late` instead.
-fn deliver_directed(
-    mut directed: Vec<GroupMessage>,
-    broker: &BrokerShared,
-    from: &impl Source,
-    is_current: impl Fn() -> bool,
-    late: &mut Vec<GroupMessage>,
-) {
-    // Sort by subscriber, so that each queue is locked only once.
-    directed.sort_by_key(|message| message.subscriber.number);
-    for messages in directed.chunk_by(|a, b| a.subscriber.number == b.subscriber.number) {
-        let fill = |queue: &mut QueueDelivery<'_>| match is_current() {
-            true => messages.iter().for_each(|one| queue.push(PacketId(one.id), broker.operations, &one.body)),
-            false => late.extend_from_slice(messages),
-        };
-        messages[0].subscriber.deliver(fill, from);
     }
 }
 
@@ -586,5 +566,60 @@ impl Group {
         let chosen = ready.unwrap_or(first);
         self.next = (chosen + 1) % count;
         self.members.get(chosen).map(|(subscriber, id)| (subscriber, *id))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{Member, message, runtime};
+    use crate::{Broker, Kind};
+    use frisbee::rpc::ConnectionExt;
+    use std::cell::RefCell;
+
+    /// A publisher in whose delivery, after the first queue, a member leaves its group if the broker permits it.
+    struct Interrupted<'a> {
+        broker: &'a Broker,
+        leaves: RefCell<&'a mut Member>,
+        budget: MemoryBudget,
+    }
+
+    impl Source for Interrupted<'_> {
+        const PUBLISHES: bool = true;
+
+        fn number(&self) -> u64 {
+            if self.broker.0.subscriptions.try_write().is_some() {
+                let _ = self.leaves.borrow_mut().send(Kind::Unsubscribe, 1, "");
+            }
+            u64::MAX
+        }
+
+        fn budget(&self) -> &MemoryBudget {
+            &self.budget
+        }
+
+        fn route(&self, broker: &BrokerShared, topic: &str) -> Route {
+            Route::find(broker, topic)
+        }
+    }
+
+    /// Regression test: if a member of a queue group left while messages were being delivered, its messages were
+    /// delivered to another member after later ones.
+    #[test]
+    fn group_order_survives_departure_in_delivery() {
+        let (runtime, broker) = (runtime(), Broker::new());
+        let [mut stays, mut leaves] = [(); 2].map(|()| Member::new(&broker, runtime.handle()));
+        [&mut stays, &mut leaves].map(|member| member.subscribe(1, "a", "g"));
+        let budget = leaves.connection().memory_budget();
+        let from = Interrupted { broker: &broker, leaves: RefCell::new(&mut leaves), budget };
+        let mut fanout = Fanout::default();
+        for number in 0..10 {
+            let published = fanout.publish(&broker.0, &from, b"a", &message("a", number.to_string()).into());
+            assert!(published.is_ok());
+        }
+        fanout.flush(&broker.0, &from);
+        let (received, others) = (stays.received(), leaves.received());
+        assert!(received.is_sorted(), "{received:?}");
+        assert_eq!(received.len() + others.len(), 10);
     }
 }

@@ -255,12 +255,6 @@ impl Subscriber {
         }
     }
 
-    /// Waits until no publisher is appending to the queue. Publishers that append later see the change of subscriptions
-    /// that the caller has made.
-    pub(super) fn wait_for_publishers(&self) {
-        drop(self.queue.lock());
-    }
-
     /// Replies to a SYNC request. The reply follows all queued messages, because a client that has ended a subscription
     /// expects no messages of it after the reply.
     pub(super) fn answer_sync(&self, id: PacketId, outbox: &mut Outbox) {

@@ -225,15 +225,13 @@ impl BrokerShared {
         shrink(&mut session.patterns);
         self.leave(&session.subscriber, id.0, &subscribed);
         let mut subscriptions = self.subscriptions.write();
+        // Publishers hold this lock while they deliver messages for queue groups, so none arrives afterwards.
         let removed = subscriptions.remove(&subscribed.pattern, &(session.subscriber.number, id.0));
         self.disown_nodes(subscribed.nodes, subscriptions.nodes(), &session.subscriber);
         // Increment the version under the lock, so that a reader of the new version does not find the subscription.
         self.version.fetch_add(1, Ordering::Release);
         drop(subscriptions);
         debug_assert!(removed.is_some(), "subscription of a session should be in the subscription tree");
-        if removed.is_some_and(|removed| removed.group.is_some()) {
-            session.subscriber.wait_for_publishers();
-        }
     }
 
     /// Updates the memory charge for tree nodes after subscriptions were removed. Nodes that were charged to the
