@@ -146,11 +146,16 @@ pub(super) struct Route {
     ring: Option<Arc<Ring>>,
 }
 
-/// A queue group: its members, and the index of the member that receives the next message.
+/// A queue group, whose members take turns.
 #[derive(Debug)]
 pub(super) struct Group {
+    /// Members with their subscription ids. Those from the index `ready` on had a backlog when they were last checked.
     members: Vec<(Arc<Subscriber>, u16)>,
+    ready: usize,
+    /// Index of the member that receives the next message.
     next: usize,
+    /// Index, after `ready`, of the member that was last checked for whether it still has a backlog.
+    checked: usize,
 }
 
 /// A run of consecutive messages that have the same route.
@@ -170,6 +175,9 @@ struct GroupMessage {
     /// Index of the message's route, and of the group within it.
     group: (usize, usize),
 }
+
+/// Maximum number of group members with a backlog that are checked again for each message.
+const CHECKED_AT_ONCE: usize = 8;
 
 /// Maximum number of queue groups of a message that is published without counting as slow.
 const GROUPS_AT_ONCE: usize = 64;
@@ -252,7 +260,7 @@ impl Fanout {
         // Share large bodies with the queues instead of copying them.
         let directed = if body.len() >= SHARED_MIN { from.budget().share(body.clone()) } else { body.clone() };
         for (at, group) in groups.iter_mut().enumerate() {
-            let Some((subscriber, id)) = group.choose() else { continue };
+            let Some((subscriber, id)) = group.choose(Subscriber::has_backlog) else { continue };
             let (subscriber, body) = (subscriber.clone(), directed.clone());
             self.directed.push(GroupMessage { subscriber, id, body, group: (route, at) });
         }
@@ -372,14 +380,14 @@ impl Fanout {
             if let Ok(topic) = std::str::from_utf8(topic) {
                 subscriptions.for_each_match(topic, |member, _| _ = members.insert(*member));
             }
-            groups.iter_mut().for_each(|group| group.members.retain(|(one, id)| members.contains(&(one.number, *id))));
+            groups.iter_mut().for_each(|group| group.retain(|one, id| members.contains(&(one.number, id))));
         }
         directed.retain_mut(|GroupMessage { subscriber, id, group: (route, at), .. }| {
             let group = &mut self.routes[*route].groups[*at];
             if group.members.iter().any(|(member, of)| member.number == subscriber.number && of == id) {
                 return true;
             }
-            let Some((other, of)) = group.choose() else { return false };
+            let Some((other, of)) = group.choose(Subscriber::has_backlog) else { return false };
             (*subscriber, *id) = (other.clone(), of);
             true
         });
@@ -514,7 +522,7 @@ impl Route {
             // Start each publisher with a different member, because otherwise the first member would receive the
             // largest share.
             let next = broker.next_member.fetch_add(1, Ordering::Relaxed) % members.len();
-            Group { members, next }
+            Group::new(members, next)
         });
         let mut route = Self::new(topic, everybody, groups.collect(), broker.bus.is_some());
         if !broker.histories.is_empty() {
@@ -552,29 +560,58 @@ impl Route {
 }
 
 impl Group {
-    /// Creates a queue group with a single member, which receives all messages.
-    pub(super) fn of_one(subscriber: &Arc<Subscriber>, id: u16) -> Self {
-        Self { members: vec![(subscriber.clone(), id)], next: 0 }
+    fn new(members: Vec<(Arc<Subscriber>, u16)>, next: usize) -> Self {
+        Self { ready: members.len(), members, next, checked: 0 }
     }
 
-    /// Selects the group member that receives the next message, in round-robin order. Skips a member with a backlog if
-    /// there is another one without. Returns `None` if the group has no members.
-    fn choose(&mut self) -> Option<(&Arc<Subscriber>, u16)> {
-        let count = self.members.len();
-        let first = self.next.checked_rem(count)?;
-        let ready = (0..count).map(|step| (first + step) % count).find(|at| !self.members[*at].0.has_backlog());
-        let chosen = ready.unwrap_or(first);
-        self.next = (chosen + 1) % count;
-        self.members.get(chosen).map(|(subscriber, id)| (subscriber, *id))
+    /// Creates a queue group with a single member, which receives all messages.
+    pub(super) fn of_one(subscriber: &Arc<Subscriber>, id: u16) -> Self {
+        Self::new(vec![(subscriber.clone(), id)], 0)
+    }
+
+    /// Removes the members for which `stays` returns false.
+    fn retain(&mut self, stays: impl Fn(&Subscriber, u16) -> bool) {
+        self.members.retain(|(member, id)| stays(member, *id));
+        self.ready = self.members.len();
+    }
+
+    /// Selects the group member that receives the next message, in round-robin order. Skips members with a backlog
+    /// unless all have one. Returns `None` if the group has no members.
+    fn choose(&mut self, has_backlog: impl Fn(&Subscriber) -> bool) -> Option<(&Arc<Subscriber>, u16)> {
+        // Check only a few of the members with a backlog again, so that many of them do not slow down each message.
+        for _ in 0..(self.members.len() - self.ready).min(CHECKED_AT_ONCE) {
+            self.checked = (self.checked + 1) % (self.members.len() - self.ready);
+            let at = self.ready + self.checked;
+            if !has_backlog(&self.members[at].0) {
+                self.members.swap(self.ready, at);
+                self.ready += 1;
+            }
+        }
+        while self.ready > 0 {
+            let at = self.next % self.ready;
+            if !has_backlog(&self.members[at].0) {
+                return self.take_turn(at);
+            }
+            self.ready -= 1;
+            self.members.swap(at, self.ready);
+        }
+        self.take_turn(self.next.checked_rem(self.members.len())?)
+    }
+
+    fn take_turn(&mut self, at: usize) -> Option<(&Arc<Subscriber>, u16)> {
+        self.next = at + 1;
+        self.members.get(at).map(|(subscriber, id)| (subscriber, *id))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::queue::QueueBounds;
     use crate::tests::{Member, message, runtime};
-    use crate::{Broker, Kind};
+    use crate::{Broker, FIRST_OPERATION, Kind, Operations};
     use frisbee::rpc::ConnectionExt;
+    use frisbee::testing::DetachedConnection;
     use std::cell::RefCell;
 
     /// A publisher in whose delivery, after the first queue, a member leaves its group if the broker permits it.
@@ -621,5 +658,33 @@ mod tests {
         let (received, others) = (stays.received(), leaves.received());
         assert!(received.is_sorted(), "{received:?}");
         assert_eq!(received.len() + others.len(), 10);
+    }
+
+    /// Regression test: each message for a group searched all members with a backlog.
+    #[test]
+    fn members_with_backlog_slow_down_no_message() {
+        let runtime = runtime();
+        let connection = DetachedConnection::new(runtime.handle().clone(), usize::MAX).connection().clone();
+        let (slow, waiting, lost) = Default::default();
+        let bounds = Arc::new(QueueBounds { queue_max: 1, memory_max: 1, slow, waiting, lost });
+        let operations = Operations(FIRST_OPERATION);
+        let member = |number| Arc::new(Subscriber::new(number, connection.clone(), operations, bounds.clone()));
+        let mut group = Group::new((0..1000).map(|number| (member(number), 1)).collect(), 0);
+        let checks = Cell::new(0);
+        let mut chosen = |is_ready: fn(u64) -> bool| {
+            let has_backlog = |member: &Subscriber| {
+                checks.set(checks.get() + 1);
+                !is_ready(member.number)
+            };
+            group.choose(has_backlog).expect("group should have members").0.number
+        };
+        assert!((0..2000).all(|_| chosen(|number| number == 700) == 700));
+        assert!(checks.take() < 30_000, "each member should be skipped once");
+        for is_ready in [|_| false, |_| true] {
+            let all: BTreeSet<_> = (0..1000).map(|_| chosen(is_ready)).collect();
+            assert!(checks.take() < 10_000 && (all.len() == 1000 || is_ready(0)), "{} members", all.len());
+        }
+        let all: BTreeSet<_> = (0..1000).map(|_| chosen(|_| true)).collect();
+        assert_eq!(all.len(), 1000, "members without a backlog should take turns");
     }
 }
