@@ -34,7 +34,7 @@ const OVERDUE: Duration = Duration::from_secs(30);
 /// Maximum delay before the next watch. An API server that shuts down ends the watches of all clients at the same time.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Maximum delay after the API server has repeatedly discarded the resource version.
+/// Maximum delay after the API server has repeatedly discarded the resource version or sent malformed events.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
 /// A resolver of the endpoints of a Kubernetes Service, for
@@ -47,10 +47,10 @@ const PAUSE_MAX: Duration = Duration::from_secs(30);
 ///   receives no new calls once its slice is updated, and completes its calls in progress.
 /// * A pod with addresses of both families is one endpoint, at its IPv4 address unless
 ///   [`prefer_ipv6`](Self::prefer_ipv6) is set. The same address in two slices is one endpoint.
-/// * Slices with host names (`FQDN`) are ignored with a warning.
+/// * Slices with host names (`FQDN`) and malformed slices are ignored with a warning.
 /// * While the API server fails, the channel keeps the known servers. The watch then continues from the same resource
 ///   version. After the statuses 429, 503 and 504, the client obeys `Retry-After`. The slices are listed again, after a
-///   random pause, only if the API server has discarded the version (status 410).
+///   random pause, only if the API server has discarded the version (status 410) or sent a malformed slice.
 /// * For TLS, the certificate of a server must be valid for `SERVICE.NAMESPACE.svc`, unless
 ///   [`with_server_name`](Self::with_server_name) sets another name.
 ///
@@ -73,7 +73,8 @@ pub struct KubernetesResolver {
     /// Resource version to watch from. `None` until the EndpointSlices have been listed.
     version: Option<String>,
     watch: Option<BoxStream<'static, kube::Result<WatchEvent<EndpointSlice>>>>,
-    /// Number of consecutive watches that failed because the API server no longer had the resource version.
+    /// Number of consecutive watches that failed because the API server no longer had the resource version or sent a
+    /// malformed event.
     discarded: u32,
     /// Whether the last watch failed after it had started and before its first event.
     has_failed: bool,
@@ -89,6 +90,8 @@ enum Outcome {
     Ended,
     /// The API server has discarded the resource version to watch or list from.
     Gone,
+    /// The API server has sent an event with a malformed slice, so the change is unknown.
+    Malformed(String),
 }
 
 impl KubernetesResolver {
@@ -164,15 +167,25 @@ impl KubernetesResolver {
                 }
                 Outcome::Gone => {
                     tracing::debug!(service = self.service, "resource version expired, listing again");
-                    self.version = None;
-                    self.discarded = self.discarded.saturating_add(1);
-                    PAUSE.saturating_mul(1 << (self.discarded - 1).min(16)).min(PAUSE_MAX)
+                    self.discard_version()
+                }
+                Outcome::Malformed(failure) => {
+                    let service = &self.service;
+                    tracing::warn!(target: "frpc::resolver", service, failure, "watch event ignored, listing again");
+                    self.discard_version()
                 }
             };
             self.watch = None;
             // Sleep for a random part of the pause, so that clients do not reconnect at the same time.
             sleep(longest.mul_f64(fastrand::f64())).await;
         }
+    }
+
+    /// Has the EndpointSlices listed again. Returns the maximum delay before that.
+    fn discard_version(&mut self) -> Duration {
+        self.version = None;
+        self.discarded = self.discarded.saturating_add(1);
+        PAUSE.saturating_mul(1 << (self.discarded - 1).min(16)).min(PAUSE_MAX)
     }
 
     /// Lists all EndpointSlices of the Service, page by page.
@@ -208,6 +221,11 @@ impl KubernetesResolver {
         let (version, outcome) = match event {
             WatchEvent::Error(status) => return Err(Error::Api(status)),
             WatchEvent::Bookmark(bookmark) => (Some(bookmark.metadata.resource_version), Outcome::Unchanged),
+            WatchEvent::Added(EndpointSlice { fields: Err(failure), .. })
+            | WatchEvent::Modified(EndpointSlice { fields: Err(failure), .. })
+            | WatchEvent::Deleted(EndpointSlice { fields: Err(failure), .. }) => {
+                return Ok(Outcome::Malformed(failure));
+            }
             WatchEvent::Deleted(slice) => {
                 self.slices.remove(slice.metadata.name.as_deref().unwrap_or_default());
                 (slice.metadata.resource_version, Outcome::Changed)
@@ -231,8 +249,8 @@ impl Resolver for KubernetesResolver {
             if let Err(error) = self.changed().await {
                 // Keep the version, because a list after each failure would multiply the load of a failing API server.
                 self.returned = None;
-                // The watch continues after an undecodable event, whose change is lost. A new watch would begin with the
-                // same event.
+                // The watch continues after an undecodable line, which is part of a proxy's error page rather than an
+                // event of the API server.
                 let continues = is_undecodable(&error);
                 // Pause here, because the channel resets its backoff whenever a watch starts.
                 if !continues && self.watch.take().is_some() && std::mem::replace(&mut self.has_failed, true) {

@@ -4,6 +4,7 @@ use crate::resolve::{ENDPOINTS_MAX, Endpoint};
 use kube::Resource;
 use kube::core::{NamespaceResourceScope, ObjectMeta};
 use serde::Deserialize;
+use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -54,12 +55,20 @@ impl fmt::Display for Port {
     }
 }
 
-/// The fields of an EndpointSlice that the resolver uses. The type in `k8s-openapi` would depend on the version of
-/// Kubernetes.
+/// An EndpointSlice. The type in `k8s-openapi` would depend on the version of Kubernetes.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(from = "Value")]
 pub(crate) struct EndpointSlice {
     pub(crate) metadata: ObjectMeta,
+    /// The other fields, or the reason why they could not be decoded. A malformed slice thus does not fail the list or
+    /// the watch that contains it.
+    pub(crate) fields: Result<SliceFields, String>,
+}
+
+/// The fields of an EndpointSlice that the resolver uses.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SliceFields {
     #[serde(default)]
     address_type: String,
     endpoints: Option<Vec<SliceEndpoint>>,
@@ -95,6 +104,17 @@ struct EndpointPort {
     name: Option<String>,
     port: Option<u16>,
     protocol: Option<String>,
+}
+
+impl From<Value> for EndpointSlice {
+    fn from(slice: Value) -> Self {
+        let metadata = ObjectMeta::deserialize(&slice["metadata"]);
+        let fields = match &metadata {
+            Ok(_) => SliceFields::deserialize(slice).map_err(|error| format!("malformed: {error}")),
+            Err(error) => Err(format!("malformed metadata: {error}")),
+        };
+        Self { metadata: metadata.unwrap_or_default(), fields }
+    }
 }
 
 impl Resource for EndpointSlice {
@@ -169,8 +189,11 @@ pub(crate) struct Slice {
 
 impl Slice {
     fn new(slice: EndpointSlice, port: &Port) -> Self {
-        let EndpointSlice { metadata: _, address_type, endpoints, ports } = slice;
         let without = |failure| Self { backends: Vec::new(), failure: Some(failure) };
+        let SliceFields { address_type, endpoints, ports } = match slice.fields {
+            Ok(fields) => fields,
+            Err(malformed) => return without(malformed),
+        };
         if !matches!(address_type.as_str(), "IPv4" | "IPv6") {
             return without(format!("unsupported address type {address_type:?}, must be IPv4 or IPv6"));
         }
@@ -332,7 +355,7 @@ impl Slices {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     fn slice(name: &str, kind: &str, endpoints: impl Into<Option<Vec<Value>>>) -> EndpointSlice {
         let endpoints: Option<Vec<Value>> = endpoints.into();
@@ -463,13 +486,14 @@ mod tests {
         assert_eq!(other, format!("no TCP port 80, available: {ports}"));
         let without = || {
             let mut slice = slice("one", "IPv4", vec![conditions("10.0.0.1", json!({}))]);
-            slice.ports = None;
+            slice.fields.as_mut().expect("slice should be valid").ports = None;
             [slice]
         };
         assert_eq!(addresses(&slices(7000, without())), ["10.0.0.1:7000"]);
         assert_eq!(slices("grpc", without()).endpoints(), Err(r#"no TCP port "grpc", available: none"#.to_owned()));
         let mut unnamed = slice("one", "IPv4", vec![conditions("10.0.0.1", json!({}))]);
-        unnamed.ports = Some(vec![EndpointPort { name: None, port: Some(8081), protocol: None }]);
+        let port = EndpointPort { name: None, port: Some(8081), protocol: None };
+        unnamed.fields.as_mut().expect("slice should be valid").ports = Some(vec![port]);
         assert_eq!(addresses(&slices("", [unnamed])), ["10.0.0.1:8081"]);
     }
 

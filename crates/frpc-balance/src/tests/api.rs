@@ -105,6 +105,14 @@ impl Api {
         self.state().put(name, &endpoints, port);
     }
 
+    /// Like [`put`](Self::put), but sends these bytes to all watchers instead of the event.
+    pub(crate) fn put_malformed(&self, name: &str, addresses: &[&str], event: &str) {
+        let watchers = std::mem::take(&mut self.state().watchers);
+        self.put(name, addresses);
+        self.state().watchers = watchers;
+        self.say(format!("{event}\n"));
+    }
+
     pub(crate) fn delete(&self, name: &str) {
         let mut state = self.state();
         let slice = state.slices.remove(name).expect("deleted slice should exist");
@@ -156,7 +164,7 @@ fn gone() -> Value {
 }
 
 impl State {
-    fn put(&mut self, name: &str, endpoints: &[Value], port: u16) {
+    pub(crate) fn put(&mut self, name: &str, endpoints: &[Value], port: u16) {
         let kind = if self.slices.contains_key(name) { "MODIFIED" } else { "ADDED" };
         let slice = json!({
             "metadata": {"name": name, "namespace": "prod", "labels": {"kubernetes.io/service-name": "shop"}},

@@ -7,6 +7,7 @@ use frpc_balance::kubernetes::KubernetesResolver;
 use frpc_balance::kubernetes::kube::{Client, Config};
 use frpc_balance::resolve::{Endpoint, Resolver};
 use frpc_balance::{Balance, FleetView};
+use serde_json::json;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
@@ -248,20 +249,55 @@ async fn malformed_lists_and_events_are_errors() {
 
 /// Regression test: an event that could not be decoded ended the watch, and the next watch began with the same event.
 #[tokio::test]
-async fn watch_continues_after_malformed_event() {
+async fn watch_continues_after_undecodable_line() {
     let api = Api::start().await;
     api.put("one", &["10.0.0.1"]);
     let mut followed = followed(&api);
     assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
     until_watched(&mut followed, &api, 1).await;
-    let odd = r#"{"type":"ADDED","object":{"metadata":{},"endpoints":7}}"#;
-    for (event, host) in [("nonsense", "10.0.0.2"), (r#"{"type":"ODD","object":{}}"#, "10.0.0.3"), (odd, "10.0.0.4")] {
+    for (event, host) in [("nonsense", "10.0.0.2"), (r#"{"type":"ODD","object":{}}"#, "10.0.0.3")] {
         api.say(format!("{event}\n"));
         failure(&mut followed).await;
         api.put("one", &[host]);
         assert_eq!(hosts(&mut followed).await, [host]);
     }
     assert_eq!(api.request_counts(), (1, 1));
+}
+
+/// Regression test: the change in a malformed event was lost until its slice changed again.
+#[tokio::test]
+async fn malformed_event_causes_another_list() {
+    let api = Api::start().await;
+    api.put("one", &["10.0.0.1"]);
+    let mut followed = followed(&api);
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
+    let (fields, metadata) = (r#"{"metadata":{"name":"one"},"endpoints":7}"#, r#"{"metadata":7}"#);
+    let events = [("MODIFIED", fields), ("ADDED", metadata), ("DELETED", metadata)];
+    for ((kind, slice), lists) in events.into_iter().zip(2..) {
+        until_watched(&mut followed, &api, lists - 1).await;
+        let host = format!("10.0.0.{lists}");
+        api.put_malformed("one", &[&host], &format!(r#"{{"type":"{kind}","object":{slice}}}"#));
+        assert_eq!(hosts(&mut followed).await, [host]);
+        assert_eq!(api.request_counts().0, lists);
+    }
+}
+
+/// Regression test: a malformed slice made the list of all slices fail.
+#[tokio::test]
+async fn malformed_slice_is_skipped_in_list() {
+    let api = Api::start().await;
+    api.state().put("odd", &[json!({"addresses": 7})], 8080);
+    let mut followed = followed(&api);
+    let error = failure(&mut followed).await;
+    assert!(error.starts_with("malformed: invalid type: integer `7`"), "{error}");
+    until_watched(&mut followed, &api, 1).await;
+    api.put("one", &["10.0.0.1"]);
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.1"]);
+    api.forget();
+    until_watched(&mut followed, &api, 2).await;
+    api.put("odd", &["10.0.0.2"]);
+    assert_eq!(hosts(&mut followed).await, ["10.0.0.1", "10.0.0.2"]);
+    assert_eq!(api.request_counts().0, 2);
 }
 
 /// Regression test: if each watch failed right after its start, the resolver started dozens of watches per second.
