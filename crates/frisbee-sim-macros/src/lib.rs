@@ -2,13 +2,13 @@
 //! so finding its name and its body requires no Rust parser.
 #![forbid(unsafe_code)]
 
-use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
+use proc_macro::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 
 /// Names of the attribute's settings. Each is a method of `Sim`, except for `seeds`.
 const SETTINGS: [&str; 4] = ["seeds", "runs_twice", "shrinks", "time_max"];
 
 /// Default number of seeds of a test.
-const SEEDS: u64 = 100;
+const SEEDS: &str = "100";
 
 /// A compile error with its position in the source.
 struct MacroError(Span, String);
@@ -23,27 +23,21 @@ fn expand(settings: TokenStream, item: TokenStream) -> Result<TokenStream, Macro
     let settings = parse_settings(settings)?;
     let function = Function::parse(item)?;
     let seeds = settings.iter().find(|(name, _)| name.to_string() == "seeds");
-    let seeds = seeds.map_or_else(|| TokenTree::from(Literal::u64_suffixed(SEEDS)).into(), |(_, value)| value.clone());
-    // Generates `frisbee_sim::Sim::new().of_test(module_path!(), "name").setting(value)….seeds(seeds, name)`.
-    let mut run = path(&["frisbee_sim", "Sim", "new"]);
-    run.extend([parenthesized(TokenStream::new())]);
-    let mut named = path(&["core", "module_path"]);
-    let name = Literal::string(&function.name.to_string()).into();
-    named.extend([punct('!'), parenthesized(TokenStream::new()), punct(','), name]);
-    run.extend([punct('.'), Ident::new("of_test", Span::call_site()).into(), parenthesized(named)]);
+    let seeds = seeds.map_or_else(|| code(SEEDS), |(_, value)| value.clone());
+    let mut run = code(&format!("::frisbee_sim::Sim::new().of_test(::core::module_path!(), \"{}\")", function.name));
     for (name, value) in settings.into_iter().filter(|(name, _)| name.to_string() != "seeds") {
         run.extend([punct('.'), name.into(), parenthesized(value)]);
     }
-    let name = TokenTree::from(function.name.clone());
+    let name = TokenTree::from(function.name);
     let seeds: TokenStream = seeds.into_iter().chain([punct(','), name.clone()]).collect();
-    run.extend([punct('.'), Ident::new("seeds", Span::call_site()).into(), parenthesized(seeds), punct(';')]);
+    run.extend(code(".seeds"));
+    run.extend([parenthesized(seeds), punct(';')]);
 
     let mut body = function.world;
     body.extend(run);
     let mut test = function.attributes;
-    let attribute = Group::new(Delimiter::Bracket, path(&["core", "prelude", "v1", "test"]));
-    test.extend([punct('#'), attribute.into(), TokenTree::from(Ident::new("fn", Span::call_site())), name]);
-    test.extend([parenthesized(TokenStream::new()), Group::new(Delimiter::Brace, body).into()]);
+    test.extend(code("#[::core::prelude::v1::test] fn"));
+    test.extend([name, parenthesized(TokenStream::new()), Group::new(Delimiter::Brace, body).into()]);
     Ok(test)
 }
 
@@ -97,27 +91,17 @@ impl Function {
             return Err(MacroError(first, "`#[sim_test]` must be on an `async fn`".to_owned()));
         };
         if !world[..at].iter().any(|token| is_word(token, "async")) {
-            return Err(MacroError(
-                world[at].span(),
-                format!("the world is run as a future: `async fn {name}(world: World)`"),
-            ));
+            let text = format!("the world is run as a future: `async fn {name}(world: World)`");
+            return Err(MacroError(world[at].span(), text));
         }
-        match world.get(at + 2) {
-            Some(TokenTree::Group(arguments)) if is_one_argument(arguments) => {}
-            other => {
-                let span = other.map_or(name.span(), TokenTree::span);
-                return Err(MacroError(
-                    span,
-                    format!("a test has one argument, its world: `async fn {name}(world: World)`"),
-                ));
-            }
+        let span_at = |at: usize| world.get(at).map_or(name.span(), TokenTree::span);
+        if !matches!(world.get(at + 2), Some(TokenTree::Group(arguments)) if is_one_argument(arguments)) {
+            let text = format!("a test has one argument, its world: `async fn {name}(world: World)`");
+            return Err(MacroError(span_at(at + 2), text));
         }
-        match world.get(at + 3) {
-            Some(TokenTree::Group(_)) => {}
-            other => {
-                let span = other.map_or(name.span(), TokenTree::span);
-                return Err(MacroError(span, "a test returns nothing: it panics if something is wrong".to_owned()));
-            }
+        if !matches!(world.get(at + 3), Some(TokenTree::Group(_))) {
+            let text = "a test returns nothing: it panics if something is wrong".to_owned();
+            return Err(MacroError(span_at(at + 3), text));
         }
         Ok(Self { attributes, name: name.clone(), world: world.into_iter().collect() })
     }
@@ -144,15 +128,12 @@ fn parenthesized(tokens: TokenStream) -> TokenTree {
     Group::new(Delimiter::Parenthesis, tokens).into()
 }
 
-/// Creates the absolute path `::one::two::three` from its parts.
-fn path(parts: &[&str]) -> TokenStream {
-    let colons = || [Punct::new(':', Spacing::Joint), Punct::new(':', Spacing::Alone)].map(TokenTree::from);
-    parts.iter().flat_map(|part| colons().into_iter().chain([Ident::new(part, Span::call_site()).into()])).collect()
+fn code(text: &str) -> TokenStream {
+    text.parse().expect("generated code should consist of tokens")
 }
 
 fn compile_error(span: Span, text: &str) -> TokenStream {
-    let mut error = path(&["core", "compile_error"]);
-    error.extend([punct('!'), parenthesized(TokenTree::from(Literal::string(text)).into()), punct(';')]);
+    let error = code(&format!("::core::compile_error! {{ {text:?} }}"));
     error
         .into_iter()
         .map(|mut token| {
