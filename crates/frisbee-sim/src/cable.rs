@@ -63,10 +63,9 @@ impl Cable {
     /// ```
     /// let cable = frisbee_sim::Cable::default().bandwidth(10_000);
     /// ```
-    pub fn bandwidth(mut self, bytes: u64) -> Self {
+    pub fn bandwidth(self, bytes: u64) -> Self {
         assert!(bytes > 0, "bandwidth should be above zero: use a partition to stop all bytes");
-        self.bandwidth = Some(bytes);
-        self
+        Self { bandwidth: Some(bytes), ..self }
     }
 
     /// Sets the maximum number of bytes in flight per direction of a connection. Further writes wait.
@@ -77,10 +76,9 @@ impl Cable {
     /// ```
     /// let cable = frisbee_sim::Cable::default().capacity(4096);
     /// ```
-    pub fn capacity(mut self, bytes: usize) -> Self {
+    pub fn capacity(self, bytes: usize) -> Self {
         assert!(bytes > 0, "capacity should be above zero: use a partition to stop all bytes");
-        self.capacity = bytes;
-        self
+        Self { capacity: bytes, ..self }
     }
 
     /// Sets the fraction of reads and writes that are partial.
@@ -88,9 +86,8 @@ impl Cable {
     /// ```
     /// let cable = frisbee_sim::Cable::default().splits(0.5);
     /// ```
-    pub fn splits(mut self, part: f64) -> Self {
-        self.splits = part;
-        self
+    pub fn splits(self, part: f64) -> Self {
+        Self { splits: part, ..self }
     }
 
     /// Sets the fraction of writes that reset their connection.
@@ -98,9 +95,8 @@ impl Cable {
     /// ```
     /// let cable = frisbee_sim::Cable::default().resets(0.001);
     /// ```
-    pub fn resets(mut self, part: f64) -> Self {
-        self.resets = part;
-        self
+    pub fn resets(self, part: f64) -> Self {
+        Self { resets: part, ..self }
     }
 
     /// Sets the fraction of bytes that arrive with a flipped bit.
@@ -108,8 +104,7 @@ impl Cable {
     /// ```
     /// let cable = frisbee_sim::Cable::default().flips(0.0001);
     /// ```
-    pub fn flips(mut self, part: f64) -> Self {
-        self.flips = part;
-        self
+    pub fn flips(self, part: f64) -> Self {
+        Self { flips: part, ..self }
     }
 }

@@ -35,7 +35,7 @@ impl Clock {
     /// });
     /// ```
     pub fn now(&self) -> SystemTime {
-        let skew = self.process.shared().lock().nodes[self.process.number()].skew_millis;
+        let skew = self.process.shared.lock().nodes[self.process.number].skew_millis;
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(BEGINNING) + self.monotonic();
         let by = Duration::from_millis(skew.unsigned_abs());
         if skew < 0 { time.checked_sub(by).unwrap_or(SystemTime::UNIX_EPOCH) } else { time + by }
@@ -44,8 +44,8 @@ impl Clock {
     /// Returns the time since the beginning of the world, measured by a clock that never jumps but may be too fast or
     /// too slow.
     pub fn monotonic(&self) -> Duration {
-        let shared = self.process.shared();
-        shared.lock().nodes[self.process.number()].rate.time(shared.elapsed())
+        let shared = &self.process.shared;
+        shared.lock().nodes[self.process.number].rate.time(shared.elapsed())
     }
 
     /// Sleeps for a duration of the monotonic clock. If the clock speeds up during the sleep, the sleep takes too long
@@ -73,7 +73,7 @@ impl Clock {
             if left.is_zero() {
                 break;
             }
-            let millionths = self.process.shared().lock().nodes[self.process.number()].rate.millionths();
+            let millionths = self.process.shared.lock().nodes[self.process.number].rate.millionths();
             tokio::time::sleep(scaled(left, MILLION, millionths, u128::div_ceil)).await;
         }
         // The timer runs regardless of the process. Check only now whether the process may continue, because it may

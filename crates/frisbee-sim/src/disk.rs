@@ -32,8 +32,8 @@ pub struct Disk {
 impl Disk {
     /// Returns the stored value with this name. Returns `None` if there is none or if the process has crashed.
     pub fn read(&self, name: &str) -> Option<Vec<u8>> {
-        let state = self.process.shared().lock();
-        let node = &state.nodes[self.process.number()];
+        let state = self.process.shared.lock();
+        let node = &state.nodes[self.process.number];
         let unsynced = node.unsynced.iter().rev().find(|(written, _)| written == name);
         match unsynced {
             _ if self.process.has_ended_in(&state) => None,
@@ -71,9 +71,9 @@ impl Disk {
     }
 
     fn change(&self, name: &str, value: Option<Vec<u8>>) {
-        let mut state = self.process.shared().lock();
+        let mut state = self.process.shared.lock();
         if !self.process.has_ended_in(&state) {
-            state.nodes[self.process.number()].unsynced.push((name.to_owned(), value));
+            state.nodes[self.process.number].unsynced.push((name.to_owned(), value));
         }
     }
 
@@ -82,18 +82,18 @@ impl Disk {
     /// # Cancel safety
     /// If the future is dropped, the changes may or may not become permanent.
     pub async fn sync(&self) {
-        let shared = self.process.shared();
+        let shared = &self.process.shared;
         let (count, time) = {
             let mut state = shared.lock();
-            (state.nodes[self.process.number()].unsynced.len(), state.rng.u64(..=SYNC_MILLIS_MAX))
+            (state.nodes[self.process.number].unsynced.len(), state.rng.u64(..=SYNC_MILLIS_MAX))
         };
         sleep(Duration::from_millis(time)).await;
         self.process.running().await;
         let mut state = shared.lock();
-        let node = &mut state.nodes[self.process.number()];
+        let node = &mut state.nodes[self.process.number];
         let count = count.min(node.unsynced.len()); // Another sync may have completed before this one.
         let bytes = keep(node, count);
-        let raw = RawEvent { bytes, ..RawEvent::at(EventKind::Sync, self.process.number()) };
+        let raw = RawEvent { bytes, ..RawEvent::at(EventKind::Sync, self.process.number) };
         shared.trace(&mut state, &raw);
     }
 }

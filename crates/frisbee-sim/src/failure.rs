@@ -1,11 +1,10 @@
 //! The report of a failure: the seed, the required faults, the command that reproduces it, and the trace.
 
-use crate::command;
 use crate::fault::Fault;
 use crate::sim::RunRecord;
 use crate::state::ScheduledFault;
-use crate::svg;
 use crate::trace::Event;
+use crate::{command, svg};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fmt::Write as _;

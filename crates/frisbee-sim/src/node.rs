@@ -258,8 +258,8 @@ impl Node {
 /// After the crash the process has no effect: disk operations do nothing, connections fail, and waits never complete.
 #[derive(Clone)]
 pub struct Process {
-    shared: Arc<Shared>,
-    number: usize,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) number: usize,
     process: u64,
 }
 
@@ -270,14 +270,6 @@ impl fmt::Debug for Process {
 }
 
 impl Process {
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.shared
-    }
-
-    pub(crate) fn number(&self) -> usize {
-        self.number
-    }
-
     pub(crate) fn has_ended_in(&self, state: &State) -> bool {
         state.has_ended(self.number, self.process)
     }

@@ -118,25 +118,22 @@ impl Sim {
     }
 
     /// Sets whether each seed runs twice to detect nondeterminism. Defaults to true.
-    pub fn runs_twice(mut self, twice: bool) -> Self {
-        self.runs_twice = twice;
-        self
+    pub fn runs_twice(self, twice: bool) -> Self {
+        Self { runs_twice: twice, ..self }
     }
 
     /// Sets whether a failing world is run again with fewer faults, up to 200 times. Defaults to true.
-    pub fn shrinks(mut self, shrinks: bool) -> Self {
-        self.shrinks = shrinks;
-        self
+    pub fn shrinks(self, shrinks: bool) -> Self {
+        Self { shrinks, ..self }
     }
 
     /// Sets the maximum simulated time of a world. Defaults to one hour.
     ///
     /// # Panics
     /// If it is zero.
-    pub fn time_max(mut self, time: Duration) -> Self {
+    pub fn time_max(self, time: Duration) -> Self {
         assert!(!time.is_zero(), "time_max should be above zero, because a world would end at once");
-        self.time_max = time;
-        self
+        Self { time_max: time, ..self }
     }
 
     /// Runs the world with the seeds from 0 on, on all processors. Panics with the [`Failure`] of the first failing

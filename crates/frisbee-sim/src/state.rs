@@ -286,11 +286,6 @@ impl State {
         Poll::Ready(true)
     }
 
-    /// Returns the wakers of all tasks that are waiting on connections.
-    pub(crate) fn wake_all(&mut self) -> Vec<Waker> {
-        self.wires.iter_mut().flatten().flat_map(|wire| wire.wakers()).collect()
-    }
-
     /// Calls `change` with each connection between two nodes, and with the index of the end at the node `one`. Returns
     /// the wakers of the tasks that wait on these connections.
     pub(crate) fn between(&mut self, one: usize, other: usize, mut change: impl FnMut(&mut Wire, usize)) -> Vec<Waker> {

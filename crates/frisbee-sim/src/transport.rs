@@ -20,6 +20,9 @@ const PIECES: u64 = 20;
 /// Probability that a byte arrives with a flipped bit during a [`Fault::Corrupt`](crate::Fault::Corrupt).
 const CORRUPT: f64 = 1.0 / 2_000.0;
 
+/// Kind of the error for a connection after its world has ended.
+const WORLD_ENDED: io::ErrorKind = io::ErrorKind::NotConnected;
+
 /// A simulated connection between two processes.
 pub(crate) struct Wire {
     /// Numbers of the nodes at the dialling and at the accepting end.
@@ -274,17 +277,12 @@ enum ReadState {
 /// Result of a write, with the wakers of both ends to be woken.
 type Written = (io::Result<usize>, Vec<Waker>);
 
-/// Returns the error for a connection after its world has ended.
-fn connection_lost() -> io::Error {
-    io::ErrorKind::NotConnected.into()
-}
-
 impl AsyncRead for Transport {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, to: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         loop {
             let reading = this.with_wire(|state, wire| this.read(state, wire, context.waker(), to));
-            match reading.ok_or_else(connection_lost)? {
+            match reading.ok_or(WORLD_ENDED)? {
                 ReadState::Done(result, writer) => {
                     // Wake the tasks after the lock is released.
                     writer.into_iter().for_each(Waker::wake);
@@ -307,7 +305,7 @@ impl AsyncRead for Transport {
 impl AsyncWrite for Transport {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let writing = self.with_wire(|state, wire| self.write(state, wire, context.waker(), bytes));
-        let (result, wakers) = ready!(writing.ok_or_else(connection_lost)?);
+        let (result, wakers) = ready!(writing.ok_or(WORLD_ENDED)?);
         wakers.into_iter().for_each(Waker::wake);
         Poll::Ready(result)
     }

@@ -145,7 +145,7 @@ impl World {
         let mut state = self.0.lock();
         let (from, to) = (state.node(from), state.node(to));
         state.faults_mut(from, to).blocked = 0;
-        let wakers = state.wake_all();
+        let wakers: Vec<_> = state.wires.iter_mut().flatten().flat_map(|wire| wire.wakers()).collect();
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
         self.0.changes.notify_waiters();
