@@ -22,7 +22,7 @@ use crate::rules::who::Who;
 use frpc::{Authorize, Connection, PeerRules};
 use std::collections::HashMap;
 use std::fmt;
-use std::ops::{Bound, RangeBounds, RangeInclusive};
+use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
 /// Rules for authenticating callers and authorizing their calls.
@@ -77,7 +77,7 @@ struct Rules {
     conditions: Vec<Who>,
     /// Access rules of single methods, by full method name.
     methods: HashMap<String, Rule>,
-    mounted: Vec<(RangeInclusive<u16>, Rule)>,
+    mounted: Vec<((Bound<u16>, Bound<u16>), Rule)>,
     fallback: Option<Rule>,
     by_certificate: bool,
     by_user: bool,
@@ -183,20 +183,10 @@ impl Access {
     /// let access = Access::new().users().allow_mounted(1000..=1099, Who::user(1000));
     /// ```
     pub fn allow_mounted(self, operations: impl RangeBounds<u16>, who: Who) -> Self {
-        let first = match operations.start_bound() {
-            Bound::Included(first) => *first,
-            Bound::Excluded(before) => before.saturating_add(1),
-            Bound::Unbounded => 0,
-        };
-        let last = match operations.end_bound() {
-            Bound::Included(last) => Some(*last),
-            Bound::Excluded(behind) => behind.checked_sub(1),
-            Bound::Unbounded => Some(u16::MAX),
-        };
-        let Some(last) = last else { return self };
+        let range = (operations.start_bound().cloned(), operations.end_bound().cloned());
         self.change(|rules| {
             let rule = rules.add(who);
-            rules.mounted.push((first..=last, rule));
+            rules.mounted.push((range, rule));
         })
     }
 

@@ -19,19 +19,16 @@ const COMMON_NAME: [u8; 5] = [0x06, 0x03, 0x55, 0x04, 0x03];
 pub(super) fn principal(certificate: &CertificateDer<'_>) -> Option<Principal> {
     let certificate = EndEntityCert::try_from(certificate).ok()?;
     let uris: Vec<&str> = certificate.valid_uri_names().collect();
+    let has_scheme = |uri: &&str| uri.get(..SPIFFE.len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case(SPIFFE));
     let spiffe = match uris[..] {
         [one] if is_spiffe_id(one) => Some(one.to_owned()),
-        _ if uris.iter().any(|uri| has_spiffe_scheme(uri)) => return None,
+        _ if uris.iter().any(has_scheme) => return None,
         _ => None,
     };
     let hosts = certificate.valid_dns_names().map(str::to_owned).collect();
     let names = CertificateNames { spiffe, hosts, common_name: common_name(certificate.subject()) };
     let name = names.spiffe.as_ref().or(names.hosts.first()).or(names.common_name.as_ref())?.clone();
     Some(Principal::new(name, Proof::Certificate(names)))
-}
-
-fn has_spiffe_scheme(uri: &str) -> bool {
-    uri.get(..SPIFFE.len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case(SPIFFE))
 }
 
 /// Returns whether a URI is the SPIFFE ID of a workload, which has a trust domain and a path of at least one segment.

@@ -1,13 +1,11 @@
 //! Rate limits: token buckets per principal, or per address for unknown callers.
 
-use crate::now;
 use crate::rules::who::Who;
-use crate::{Principal, Proof};
+use crate::{Principal, Proof, now};
 use frpc::details::RetryInfo;
 use frpc::{Connection, Status};
 use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::fmt;
 use std::mem::{Discriminant, discriminant};
 use std::net::IpAddr;
 use std::sync::{Arc, LazyLock};
@@ -140,7 +138,7 @@ pub(crate) struct Limits {
     buckets: Mutex<Buckets>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Limit {
     pub(crate) who: Who,
     pub(crate) rate: Rate,
@@ -252,12 +250,6 @@ impl Buckets {
         self.swept = Some(now);
         self.by_caller.retain(|_, bucket| Arc::strong_count(bucket) > 1 || !bucket.is_full());
         self.by_caller.len() < CALLERS_MAX
-    }
-}
-
-impl fmt::Debug for Limits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(&self.limits).finish()
     }
 }
 

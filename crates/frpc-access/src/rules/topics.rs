@@ -1,8 +1,7 @@
 //! Rules for publishing to topics and subscribing to patterns.
 
-use crate::Principal;
-use crate::now;
 use crate::rules::who::Who;
+use crate::{Principal, now};
 use frpc::Connection;
 use frpc::pubsub::{TopicUse, covers};
 

@@ -8,6 +8,7 @@ use crate::{Principal, now};
 use frpc::{Admitted, Connection, Metadata, PeerRules, Status};
 use parking_lot::Mutex;
 use std::fmt;
+use std::ops::RangeBounds;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -123,54 +124,6 @@ impl Visitor {
         let memory = Mutex::new(Memory { own: (changes, own), bearer: None, refusals: (0, None) });
         Self { access: access.clone(), connection: connection.clone(), address, memory }
     }
-}
-
-impl PeerRules for Visitor {
-    fn is_open(&self, rule: Option<usize>) -> bool {
-        let rule = self.access.rule(rule);
-        let own = self.own();
-        let is_limited = !self.access.limits.is_empty() || rule.is_some_and(|rule| rule.limits.is_some());
-        // Do not cache the verdict on an unauthenticated caller, because the caller may later sign in as a principal
-        // that the rule rejects.
-        let stays = own.principal.is_some() || self.access.includes_all(rule);
-        own.may(rule) && own.expires().is_none() && stays && !is_limited
-    }
-
-    fn admit(&self, rule: Option<usize>, method: &dyn fmt::Display, metadata: &Metadata) -> Result<Admitted, Status> {
-        let rule = self.access.rule(rule);
-        let (caller, has_token) = self.allowed(rule, method, metadata)?;
-        caller.take(&self.access, rule, self.address)?;
-        let mut admitted = Admitted::default();
-        if let Some(principal) = caller.principal.as_ref().filter(|_| has_token) {
-            admitted.extensions.insert(principal.clone());
-        }
-        admitted.expires = caller.expires();
-        Ok(admitted)
-    }
-
-    fn check(&self, rule: Option<usize>, method: &dyn fmt::Display, metadata: &Metadata) -> Result<(), Status> {
-        self.allowed(self.access.rule(rule), method, metadata).map(drop)
-    }
-
-    fn check_caller(&self, metadata: &Metadata) -> Result<(), Status> {
-        self.identify(metadata).map(drop)
-    }
-
-    fn admit_mounted(&self, operation: u16) -> Result<(), Status> {
-        let caller = self.own();
-        let mut rules = self.access.rules.mounted.iter().filter(|(range, _)| range.contains(&operation));
-        let may = rules.any(|(_, rule)| caller.may(Some(*rule)));
-        self.verdict(&caller, may, &format_args!("operation {operation}"))
-    }
-
-    fn admit_fallback(&self) -> Result<(), Status> {
-        let caller = self.own();
-        let may = caller.may(self.access.rules.fallback);
-        self.verdict(&caller, may, &"a stream without an operation")
-    }
-}
-
-impl Visitor {
     /// Authenticates the caller and checks that `rule` permits it to call the method. Does not check rate limits.
     /// Returns the caller, and whether it was authenticated by a token in `metadata`.
     fn allowed(
@@ -304,6 +257,51 @@ impl Visitor {
                 Status::unauthenticated(format!("{method} requires authentication: {how}"))
             }
         }
+    }
+}
+
+impl PeerRules for Visitor {
+    fn is_open(&self, rule: Option<usize>) -> bool {
+        let rule = self.access.rule(rule);
+        let own = self.own();
+        let is_limited = !self.access.limits.is_empty() || rule.is_some_and(|rule| rule.limits.is_some());
+        // Do not cache the verdict on an unauthenticated caller, because the caller may later sign in as a principal
+        // that the rule rejects.
+        let stays = own.principal.is_some() || self.access.includes_all(rule);
+        own.may(rule) && own.expires().is_none() && stays && !is_limited
+    }
+
+    fn admit(&self, rule: Option<usize>, method: &dyn fmt::Display, metadata: &Metadata) -> Result<Admitted, Status> {
+        let rule = self.access.rule(rule);
+        let (caller, has_token) = self.allowed(rule, method, metadata)?;
+        caller.take(&self.access, rule, self.address)?;
+        let mut admitted = Admitted::default();
+        if let Some(principal) = caller.principal.as_ref().filter(|_| has_token) {
+            admitted.extensions.insert(principal.clone());
+        }
+        admitted.expires = caller.expires();
+        Ok(admitted)
+    }
+
+    fn check(&self, rule: Option<usize>, method: &dyn fmt::Display, metadata: &Metadata) -> Result<(), Status> {
+        self.allowed(self.access.rule(rule), method, metadata).map(drop)
+    }
+
+    fn check_caller(&self, metadata: &Metadata) -> Result<(), Status> {
+        self.identify(metadata).map(drop)
+    }
+
+    fn admit_mounted(&self, operation: u16) -> Result<(), Status> {
+        let caller = self.own();
+        let mut rules = self.access.rules.mounted.iter().filter(|(range, _)| range.contains(&operation));
+        let may = rules.any(|(_, rule)| caller.may(Some(*rule)));
+        self.verdict(&caller, may, &format_args!("operation {operation}"))
+    }
+
+    fn admit_fallback(&self) -> Result<(), Status> {
+        let caller = self.own();
+        let may = caller.may(self.access.rules.fallback);
+        self.verdict(&caller, may, &"a stream without an operation")
     }
 }
 
