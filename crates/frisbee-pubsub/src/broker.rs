@@ -72,16 +72,7 @@ pub enum TopicUse<'a> {
 }
 
 /// Function that decides whether a connection may publish or subscribe to a topic, set by [`BrokerBuilder::permit`].
-#[derive(Clone)]
-struct Permit(Arc<AuthorizeFn>);
-
-type AuthorizeFn = dyn Fn(&Connection, TopicUse<'_>) -> bool + Send + Sync;
-
-impl fmt::Debug for Permit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Permit")
-    }
-}
+type Permit = Arc<dyn Fn(&Connection, TopicUse<'_>) -> bool + Send + Sync>;
 
 /// A router that delivers messages from publishers to subscribers.
 ///
@@ -111,11 +102,11 @@ impl fmt::Debug for Permit {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Broker(pub(super) Arc<BrokerShared>);
 
 /// Builder of a [`Broker`].
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use]
 pub struct BrokerBuilder {
     operations: Operations,
@@ -134,7 +125,6 @@ pub struct BrokerBuilder {
 }
 
 /// State of a [`Broker`] that all of its connections share.
-#[derive(Debug)]
 pub(super) struct BrokerShared {
     /// All subscriptions, by connection number and subscription id. Publishers look up only topics that are not in
     /// their route cache.
@@ -162,7 +152,7 @@ pub(super) struct BrokerShared {
 }
 
 /// Memory charges for the nodes of the broker's subscription tree.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct NodeCharges {
     /// Number of tree nodes that are charged to a subscription that still exists.
     owned: usize,
@@ -172,7 +162,6 @@ struct NodeCharges {
 }
 
 /// Entry of the subscription tree: the subscriber of a pattern and, if it is a member of a queue group, the group.
-#[derive(Debug)]
 pub(super) struct Target {
     pub(super) subscriber: Arc<Subscriber>,
     pub(super) group: Option<Arc<str>>,
@@ -234,6 +223,35 @@ impl Broker {
     pub fn subscriptions(&self) -> usize {
         self.0.subscriptions.read().len()
     }
+
+    /// Rejects a subscription request that has failed. Returns the routing result: a successful request counts as slow,
+    /// because it takes ten times as long as other packets.
+    fn answered(
+        &self,
+        session: &BrokerSession,
+        packet: &Packet,
+        outcome: Result<(), Refusal>,
+        outbox: &mut Outbox,
+    ) -> Routed {
+        let Err(refusal) = outcome else { return Routed::Slow };
+        // Do not count the rejection as abuse if the connection is below its own limit, because other clients may have
+        // filled the broker.
+        let is_full = refusal.0 == Reason::Full && session.patterns.len() < self.0.settings.per_connection_max;
+        let rejected = reject(outbox, packet, packet.operation, refusal);
+        if is_full { Routed::Slow } else { rejected }
+    }
+}
+
+impl fmt::Debug for Broker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Broker").field("subscriptions", &self.subscriptions()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for BrokerBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BrokerBuilder").field("history", &self.history).finish_non_exhaustive()
+    }
 }
 
 impl Default for Broker {
@@ -291,7 +309,7 @@ impl Router for Broker {
                     Ok(Published::AsUsual) => {}
                     Ok(Published::Slowly) => return Routed::Slow,
                     Ok(Published::Refused) => {
-                        let text = session.fanout.refusal();
+                        let text = &session.fanout.refusal;
                         refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Backplane, text);
                     }
                     Err(error) => {
@@ -302,7 +320,7 @@ impl Router for Broker {
             }
             Some(Kind::Subscribe) => {
                 let Some((pattern, group)) = split_name(&packet.body) else { return cut_off(&packet) };
-                let requested = self.0.check_subscription(session.subscriber.connection(), pattern, group);
+                let requested = self.0.check_subscription(&session.subscriber.connection, pattern, group);
                 let subscribed = requested.and_then(|requested| self.0.subscribe(session, packet.id, requested, false));
                 if matches!(subscribed, Ok(true)) {
                     put(outbox, packet.id, packet.operation, &[]);
@@ -314,7 +332,7 @@ impl Router for Broker {
             }
             Some(Kind::Follow) if !self.0.histories.is_empty() => {
                 let Some((pattern, rest)) = split_name(&packet.body) else { return cut_off(&packet) };
-                let request = match Request::parse(rest, self.0.histories.topics_max()) {
+                let request = match Request::parse(rest, self.0.histories.topics_max) {
                     Err(RequestDefect::CutOff) => return cut_off(&packet),
                     Err(RequestDefect::Refused(reason, text)) => {
                         return reject(outbox, &packet, packet.operation, (reason, text.to_owned()));
@@ -379,7 +397,7 @@ impl Router for Broker {
     fn disconnected(&self, mut session: BrokerSession, _reason: &CloseReason) {
         session.subscriber.close();
         #[cfg(feature = "typed")]
-        self.0.layouts.forget(session.subscriber.connection());
+        self.0.layouts.forget(&session.subscriber.connection);
         // Deliver the packets of the connection's last read, because they have been routed but not delivered.
         session.fanout.flush(&self.0, &*session.subscriber);
         RemovedSubscriptions::begin(self.0.clone(), session.subscriber, session.patterns);
@@ -388,25 +406,6 @@ impl Router for Broker {
 
 /// Reason and text for the rejection of a packet.
 type Refusal = (Reason, String);
-
-impl Broker {
-    /// Rejects a subscription request that has failed. Returns the routing result: a successful request counts as slow,
-    /// because it takes ten times as long as other packets.
-    fn answered(
-        &self,
-        session: &BrokerSession,
-        packet: &Packet,
-        outcome: Result<(), Refusal>,
-        outbox: &mut Outbox,
-    ) -> Routed {
-        let Err(refusal) = outcome else { return Routed::Slow };
-        // Do not count the rejection as abuse if the connection is below its own limit, because other clients may have
-        // filled the broker.
-        let is_full = refusal.0 == Reason::Full && session.patterns.len() < self.0.settings.per_connection_max;
-        let rejected = reject(outbox, packet, packet.operation, refusal);
-        if is_full { Routed::Slow } else { rejected }
-    }
-}
 
 /// Rejects a packet with a reply of the given operation. Returns a routing result that counts as abuse.
 #[cold]

@@ -14,7 +14,7 @@ mod tests;
 pub use interest::{Interest, PendingInterest};
 pub use memory::{MemoryBus, MemoryMember};
 
-use self::counts::{PORTION, SentCounts};
+use self::counts::{PORTION, SentCounts, SequenceStamp};
 use self::frame::Frame;
 use self::interest::HistoryRule;
 use super::broker::BrokerShared;
@@ -169,18 +169,19 @@ impl Bus {
     pub(super) fn publish(&self, topic: &str, body: &Bytes) -> Result<PublishOutcome, BackplaneError> {
         // Hold the lock while sending, because frames must be sent in the order of their message counts.
         let mut sent = self.sent.lock();
-        let row = sent.row(topic);
-        let frame = Frame::Message.encode(row.next(self.origin), body);
+        let (epoch, count) = sent.row(topic);
+        let stamp = SequenceStamp { origin: self.origin, epoch, count: *count + 1 };
+        let frame = Frame::Message.encode(stamp, body);
         match self.backplane.publish(topic, frame) {
             Ok(()) => {
                 // Count only frames that were sent, because other brokers report gaps in the counts as lost messages.
-                row.count();
+                *count += 1;
                 Ok(PublishOutcome::On)
             }
             Err(BackplaneError::Away(_)) if self.when_away == OutagePolicy::StayLocal => {
                 // Count the frame although it was not sent, so that other brokers notice the loss. Send the count at the
                 // next tick: the loss would otherwise only be noticed with the topic's next message or a reconnect.
-                row.count();
+                *count += 1;
                 sent.unmark(topic);
                 Ok(PublishOutcome::Local)
             }
@@ -195,12 +196,11 @@ impl Bus {
             let patterns = broker.histories.patterns().enumerate();
             let interests = patterns.map(|(place, pattern)| {
                 let number = self.next_interest.fetch_add(1, Ordering::Relaxed);
-                let rule = HistoryRule::new(place, broker);
-                let interest = Interest::new(number, pattern, None, budget.clone(), self.remembered.clone());
-                Arc::new(interest.with_history(rule))
+                let rule = Some(HistoryRule { place, broker: Arc::downgrade(broker) });
+                Arc::new(Interest::new(number, pattern, None, rule, budget.clone(), self.remembered.clone()))
             });
             let interests: Vec<_> = interests.collect();
-            interests.iter().for_each(|interest| self.backplane.join(interest, PendingInterest::of(interest)));
+            interests.iter().for_each(|interest| self.backplane.join(interest, PendingInterest(interest.clone())));
             interests
         });
     }
@@ -227,8 +227,8 @@ impl Bus {
         }
         let new = || {
             let number = self.next_interest.fetch_add(1, Ordering::Relaxed);
-            let budget = subscriber.budget().clone();
-            Arc::new(Interest::new(number, pattern, group.cloned(), budget, self.remembered.clone()))
+            let budget = subscriber.budget.clone();
+            Arc::new(Interest::new(number, pattern, group.cloned(), None, budget, self.remembered.clone()))
         };
         // Hold the lock, because joining and leaving at the backplane must not overlap.
         let mut interests = self.interests.lock();
@@ -240,7 +240,7 @@ impl Bus {
             if group.is_none() {
                 interests.insert(pattern.into(), interest.clone());
             }
-            self.backplane.join(&interest, PendingInterest::of(&interest));
+            self.backplane.join(&interest, PendingInterest(interest.clone()));
         }
         interest
     }
@@ -251,7 +251,7 @@ impl Bus {
         // Hold the lock across the check and the removal. Otherwise, a concurrent `join` could enter this interest in
         // between, and its subscription would receive nothing.
         let mut interests = self.interests.lock();
-        if interest.exit(subscriber, id) && !interest.has_history() {
+        if interest.exit(subscriber, id) && interest.history.is_none() {
             if interest.group().is_none() {
                 interests.remove(interest.pattern());
             }
@@ -306,7 +306,7 @@ impl Node {
     pub fn control(&self, frame: &[u8]) {
         let Some(broker) = self.0.upgrade() else { return };
         let Some(bus) = &broker.bus else { return };
-        if frame::is_hello(frame) {
+        if frame == frame::HELLO {
             // Reply at the next tick, so that several announcements cause a single reply.
             bus.marks_due.store(true, Ordering::Relaxed);
             // Start a new epoch, because messages may have been lost while the backplane was disconnected. The counts
@@ -333,7 +333,7 @@ impl Node {
         let Some(bus) = &broker.bus else { return };
         bus.marks_due.store(true, Ordering::Relaxed);
         broker.begin_epoch();
-        bus.backplane.control(frame::hello());
+        bus.backplane.control(Bytes::from_static(frame::HELLO));
     }
 
     /// Replies to other brokers that have asked whether they missed messages. Call this several times per second.

@@ -154,7 +154,7 @@ impl RegisteredSubscription {
 
     /// Returns whether the broker's loss reports for the connection apply to this subscription.
     fn is_lossy(&self) -> bool {
-        self.follow.as_ref().is_none_or(|follow| follow.is_started() && !follow.is_exact())
+        self.follow.as_ref().is_none_or(|follow| follow.is_started && !follow.is_exact())
     }
 
     /// Returns the request that renews the subscription on a new connection, with the receiver for the broker's reply.
@@ -439,7 +439,10 @@ impl Client {
     async fn answer<T>(&self, answered: oneshot::Receiver<T>) -> Result<T, PubSubError> {
         match tokio::time::timeout(ANSWER_TIMEOUT, answered).await {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(_)) => Err(SendError::Closed(self.0.close_reason()).into()),
+            Ok(Err(_)) => {
+                let reason = self.0.inner.lock().disconnect_reason.clone();
+                Err(SendError::Closed(reason.unwrap_or(CloseReason::Local)).into())
+            }
             Err(_) => Err(PubSubError::NoAnswer),
         }
     }

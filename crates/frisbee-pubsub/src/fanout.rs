@@ -60,7 +60,7 @@ thread_local! {
 }
 
 /// State of a publishing connection: its cached routes, and the messages of the current batch.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Fanout {
     /// Version of the broker's subscriptions when the routes were cached. If the version has changed, the routes are
     /// discarded.
@@ -69,7 +69,7 @@ pub(super) struct Fanout {
     routes: Vec<Route>,
     remembered: usize,
     /// Memory of the cached routes in bytes. It is charged to the server.
-    memory: usize,
+    pub(super) memory: usize,
     /// Index of the route that was used last. The next message is likely to use it too.
     last: usize,
     /// Messages collected in this batch. Each run contains consecutive messages with the same route. Runs from the
@@ -83,7 +83,7 @@ pub(super) struct Fanout {
     records: bool,
     directed: Vec<GroupMessage>,
     /// Reason why the most recent rejected message was rejected.
-    refusal: String,
+    pub(super) refusal: String,
 }
 
 /// Origin of published messages: a connection of this broker, or another broker.
@@ -115,11 +115,11 @@ impl Source for Subscriber {
     }
 
     fn budget(&self) -> &MemoryBudget {
-        self.budget()
+        &self.budget
     }
 
     fn publisher(&self) -> Option<IpAddr> {
-        self.connection().caller_network()
+        self.connection.caller_network()
     }
 
     fn route(&self, broker: &BrokerShared, topic: &str) -> Route {
@@ -128,7 +128,6 @@ impl Source for Subscriber {
 }
 
 /// Receivers of a topic's messages: subscribers, queue groups, the topic's history, and other brokers.
-#[derive(Debug)]
 pub(super) struct Route {
     topic: Arc<[u8]>,
     everybody: Vec<Arc<Subscriber>>,
@@ -147,7 +146,6 @@ pub(super) struct Route {
 }
 
 /// A queue group, whose members take turns.
-#[derive(Debug)]
 pub(super) struct Group {
     /// Members with their subscription ids. Those from the index `ready` on had a backlog when they were last checked.
     members: Vec<(Arc<Subscriber>, u16)>,
@@ -159,7 +157,6 @@ pub(super) struct Group {
 }
 
 /// A run of consecutive messages that have the same route.
-#[derive(Debug)]
 struct RouteBatch {
     route: usize,
     packets: QueueSegment,
@@ -167,7 +164,6 @@ struct RouteBatch {
 }
 
 /// A message for a queue group, with the group member that will receive it.
-#[derive(Clone, Debug)]
 struct GroupMessage {
     subscriber: Arc<Subscriber>,
     id: u16,
@@ -189,7 +185,7 @@ pub(super) enum Published {
     /// Publishing may have taken a thousand times longer than usual, because the topic was not in the cache or has many
     /// queue groups.
     Slowly,
-    /// The backplane rejected the message, which is therefore not delivered. [`Fanout::refusal`] returns the reason.
+    /// The backplane rejected the message, which is therefore not delivered. [`Fanout::refusal`] is the reason.
     Refused,
 }
 
@@ -398,16 +394,6 @@ impl Fanout {
         if !self.routes.is_empty() && self.version != broker.version.load(Ordering::Acquire) {
             self.forget(broker);
         }
-    }
-
-    /// Returns the memory of the route cache in bytes.
-    pub(super) fn memory(&self) -> usize {
-        self.memory
-    }
-
-    /// Returns the reason why the most recent rejected message was rejected.
-    pub(super) fn refusal(&self) -> &str {
-        &self.refusal
     }
 
     #[cfg(test)]
@@ -646,7 +632,7 @@ mod tests {
     fn group_order_survives_departure_in_delivery() {
         let (runtime, broker) = (runtime(), Broker::new());
         let [mut stays, mut leaves] = [(); 2].map(|()| Member::new(&broker, runtime.handle()));
-        [&mut stays, &mut leaves].map(|member| member.subscribe(1, "a", "g"));
+        [&mut stays, &mut leaves].into_iter().for_each(|member| member.subscribe(1, "a", "g"));
         let budget = leaves.connection().memory_budget();
         let from = Interrupted { broker: &broker, leaves: RefCell::new(&mut leaves), budget };
         let mut fanout = Fanout::default();

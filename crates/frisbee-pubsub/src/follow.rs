@@ -6,7 +6,6 @@ use super::{Kind, Operations, Reason, put};
 use bytes::Bytes;
 use frisbee::{Outbox, PacketId, tlv};
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::sync::Arc;
 
 /// Maximum number of replies and topic positions that the broker sends again after it has dropped messages of a slow
@@ -14,8 +13,9 @@ use std::sync::Arc;
 const RESTATED_MAX: usize = 1024;
 
 /// Starting position of a subscription for topics without a position in the request.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum StartPosition {
+    #[default]
     Now = 0,
     Last = 1,
     Oldest = 2,
@@ -166,19 +166,9 @@ impl ReplayMark {
     }
 }
 
-impl fmt::Debug for ReplayMark {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Answer { id, .. } => write!(f, "answer {id}"),
-            Self::Synced(id) => write!(f, "synced {id}"),
-            Self::Messages { id, ring, next, .. } => write!(f, "{id} {} ..{next}", ring.topic),
-        }
-    }
-}
-
 /// Replies and topic positions that must be sent to a subscriber again, because the messages that contained them were
 /// dropped.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct ReplayedPositions {
     /// Replies to FOLLOW and topic positions, in the order in which they were queued. Consecutive positions of a topic
     /// are merged.

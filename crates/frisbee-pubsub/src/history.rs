@@ -15,7 +15,6 @@ use frisbee::{MemoryBudget, MemoryCharge};
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::hash_map::RandomState;
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt;
 use std::hash::BuildHasher;
 use std::net::IpAddr;
 use std::ops::Bound;
@@ -76,6 +75,11 @@ impl History {
         assert!(!time.is_zero(), "a history for {time:?}; it must be greater than zero");
         Self { time: Some(time), ..self }
     }
+
+    fn expired(&self, message: &RecordedMessage, now: Option<Instant>) -> bool {
+        let age = now.zip(message.at).map(|(now, at)| now.saturating_duration_since(at));
+        age.zip(self.time).is_some_and(|(age, most)| age > most)
+    }
 }
 
 /// Histories of all topics of a broker, with their limits and total memory.
@@ -83,7 +87,7 @@ pub(crate) struct Histories {
     /// Limits by topic pattern. The first pattern that matches a topic determines its limits.
     rules: Vec<(Box<str>, History)>,
     bytes_max: usize,
-    topics_max: usize,
+    pub(crate) topics_max: usize,
     records: Mutex<Records>,
 }
 
@@ -94,7 +98,7 @@ pub(crate) struct Records {
     /// missing.
     pub(crate) epoch: u64,
     /// Whether the current epoch is unused: no message was recorded and no subscription was started in it.
-    is_fresh: bool,
+    pub(crate) is_fresh: bool,
     /// History of each topic. Sorted by topic, so that simulation runs are deterministic.
     pub(crate) topics: BTreeMap<Arc<str>, Arc<Ring>>,
     /// Histories by the address of the publisher that created them. The first history of a queue is the next candidate
@@ -164,24 +168,6 @@ pub(crate) enum StartPoint {
     At(u64),
 }
 
-impl fmt::Debug for Histories {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Histories").field("rules", &self.rules).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Ring {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ring").field("topic", &self.topic).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Recording {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}..+{}", self.ring.topic, self.first, self.count)
-    }
-}
-
 impl Histories {
     pub(crate) fn new(rules: Vec<(Box<str>, History)>, bytes_max: usize, topics_max: usize) -> Self {
         let records = Records {
@@ -221,10 +207,6 @@ impl Histories {
     /// Returns whether every topic that can match `pattern` has a history.
     pub(crate) fn covers(&self, pattern: &str) -> bool {
         self.rules.iter().any(|(rule, _)| crate::covers(rule, pattern))
-    }
-
-    pub(crate) fn topics_max(&self) -> usize {
-        self.topics_max
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Records> {
@@ -335,11 +317,6 @@ impl Histories {
 }
 
 impl Records {
-    /// Records that a subscription has started in the current epoch.
-    pub(crate) fn begin_subscription(&mut self) {
-        self.is_fresh = false;
-    }
-
     /// Returns the histories of the topics that match a valid pattern, in the order of their topics, and the number of
     /// topics that were compared with the pattern without a match.
     pub(crate) fn matching(&self, pattern: &str) -> (Vec<&Arc<Ring>>, usize) {
@@ -461,13 +438,6 @@ impl Ring {
         let mut replayed: Vec<_> = newest.take_while(fits).map(|message| message.body.clone()).collect();
         replayed.reverse();
         (end - replayed.len() as u64, replayed)
-    }
-}
-
-impl History {
-    fn expired(&self, message: &RecordedMessage, now: Option<Instant>) -> bool {
-        let age = now.zip(message.at).map(|(now, at)| now.saturating_duration_since(at));
-        age.zip(self.time).is_some_and(|(age, most)| age > most)
     }
 }
 

@@ -162,7 +162,7 @@ impl BrokerShared {
             let mut state = self.layouts.0.lock();
             if let Some(kept) = state.kept.get(&fingerprint) {
                 put(outbox, PacketId(0), self.operations.of(Kind::Layout), &kept.description);
-            } else if state.want(fingerprint, from.connection(), from.publisher())
+            } else if state.want(fingerprint, &from.connection, from.publisher())
                 && let Some(bus) = &self.bus
             {
                 // Release the lock before sending. The in-memory bus may deliver the reply before this call returns,
@@ -177,7 +177,7 @@ impl BrokerShared {
         }
         let fingerprint = Fingerprint::of(body).bytes();
         let mut state = self.layouts.0.lock();
-        if state.keep(fingerprint, body, from.connection(), from.publisher()).is_none() {
+        if state.keep(fingerprint, body, &from.connection, from.publisher()).is_none() {
             return Routed::Discarded;
         }
         let readers = state.take_wanted(fingerprint);

@@ -16,7 +16,6 @@ use frisbee::{Connection, PacketId};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
 /// Prefix of reserved topics that report who subscribes to another topic. The name of the other topic follows the
@@ -38,14 +37,12 @@ const REMEMBERED_MAX: usize = 64 * 1024;
 const PRESENCE_COST: usize = 256;
 
 /// Function that returns the name of a connection, or `None` if it has none.
-type PresenceNameFn = dyn Fn(&Connection) -> Option<String> + Send + Sync;
+pub(super) type PresenceNameFn = dyn Fn(&Connection) -> Option<String> + Send + Sync;
 
 /// Patterns of the topics that have presence, each with the function that determines the name of a subscriber.
-#[derive(Clone, Default)]
-pub(super) struct PresenceRules(Vec<(Box<str>, Arc<PresenceNameFn>)>);
+pub(super) type PresenceRules = Vec<(Box<str>, Arc<PresenceNameFn>)>;
 
 /// Names of the current subscribers of each topic that has presence.
-#[derive(Debug)]
 pub(super) struct Presences {
     rules: PresenceRules,
     topics: Mutex<BTreeMap<Arc<str>, Names>>,
@@ -55,29 +52,14 @@ pub(super) struct Presences {
 /// of subscriptions.
 type Names = BTreeMap<Arc<str>, BTreeMap<u64, u32>>;
 
-impl PresenceRules {
-    pub(super) fn add(&mut self, pattern: &str, name: impl Fn(&Connection) -> Option<String> + Send + Sync + 'static) {
-        self.0.push((pattern.into(), Arc::new(name)));
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn of(&self, topic: &str) -> Option<&PresenceNameFn> {
-        self.0.iter().find(|(pattern, _)| covers(pattern, topic)).map(|(_, name)| &**name)
-    }
-}
-
-impl fmt::Debug for PresenceRules {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|(pattern, _)| pattern)).finish()
-    }
-}
-
 impl Presences {
     pub(super) fn new(rules: PresenceRules) -> Self {
         Self { rules, topics: Mutex::default() }
+    }
+
+    /// Returns the function that determines the names of a topic's subscribers, if the topic has presence.
+    fn rule(&self, topic: &str) -> Option<&PresenceNameFn> {
+        self.rules.iter().find(|(pattern, _)| covers(pattern, topic)).map(|(_, name)| &**name)
     }
 
     /// Returns whether a topic is reserved. Only the broker may publish to reserved topics.
@@ -97,7 +79,7 @@ impl Presences {
                 format!("invalid subscription to {pattern}: presence is of one topic, without wildcards and group");
             return Err((Reason::Topic, text));
         }
-        match self.rules.of(topic) {
+        match self.rule(topic) {
             Some(_) => Ok(true),
             None => Err((Reason::Topic, format!("topic {topic} has no presence"))),
         }
@@ -108,7 +90,7 @@ impl Presences {
         if self.rules.is_empty() || self.reserves(pattern) || check_topic(pattern.as_bytes()).is_err() {
             return None;
         }
-        let name = self.rules.of(pattern)?(connection)?;
+        let name = self.rule(pattern)?(connection)?;
         (1..=NAME_MAX).contains(&name.len()).then(|| name.into())
     }
 
@@ -177,7 +159,7 @@ impl BrokerShared {
         let omitted = names.map_or(0, BTreeMap::len) - listed.len();
         let body = message(pattern, &json!({ "present": listed, "omitted": omitted }));
         // The queue does not charge long bodies, because it assumes that they are shared and charged already.
-        let body = subscriber.budget().share(body);
+        let body = subscriber.budget.share(body);
         subscriber.deliver(|queue| queue.push(id, self.operations, &body), subscriber);
     }
 }

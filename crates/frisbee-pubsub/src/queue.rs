@@ -73,14 +73,13 @@ fn part_of(budget: &MemoryBudget, part: usize, least: usize) -> usize {
 }
 
 /// A connection with subscriptions, and the queue of messages to send on it.
-#[derive(Debug)]
 pub(super) struct Subscriber {
     /// Number of the connection, which is unique within the broker.
     pub(super) number: u64,
-    connection: Connection,
+    pub(super) connection: Connection,
     /// Memory budget of the server, which queued bytes are charged to.
-    budget: MemoryBudget,
-    operations: Operations,
+    pub(super) budget: MemoryBudget,
+    pub(super) operations: Operations,
     bounds: Arc<QueueBounds>,
     /// Whether the subscriber's task was woken to send queued packets or waits for the socket to become writable.
     /// Written only while the queue is locked.
@@ -90,7 +89,6 @@ pub(super) struct Subscriber {
     queue: Mutex<Queue>,
 }
 
-#[derive(Debug)]
 struct Queue {
     segments: VecDeque<QueueSegment>,
     /// Size of the queue in bytes, including the overhead of its segments. Limited by [`QueueBounds`].
@@ -111,7 +109,6 @@ struct Queue {
 }
 
 /// Packets that were appended to a queue together. A full queue also drops them together.
-#[derive(Debug)]
 pub(super) struct QueueSegment {
     pub(super) packets: Outbox,
     pub(super) messages: u64,
@@ -190,19 +187,6 @@ impl Subscriber {
             scheduled: AtomicBool::new(false),
             behind: AtomicBool::new(false),
         }
-    }
-
-    /// Returns the memory budget of the server, which queued bytes are charged to.
-    pub(super) fn budget(&self) -> &MemoryBudget {
-        &self.budget
-    }
-
-    pub(super) fn operations(&self) -> Operations {
-        self.operations
-    }
-
-    pub(super) fn connection(&self) -> &Connection {
-        &self.connection
     }
 
     /// Returns whether the subscriber has a long backlog. If so, another member of its queue group should receive the
@@ -537,20 +521,20 @@ mod tests {
         for leaves in [false, true] {
             deliver(&to, &from, 40, 1000);
             let short = 40 * 1010 + 10 * SEGMENT_CHARGE;
-            assert_eq!((waiting(&bounds), to.connection().memory_held()), (short, 2 * STEP));
+            assert_eq!((waiting(&bounds), to.connection.memory_held()), (short, 2 * STEP));
             deliver(&to, &from, 1, 100_000);
-            assert_eq!((waiting(&bounds), to.connection().memory_held()), (short + 100_010 + SEGMENT_CHARGE, 2 * STEP));
+            assert_eq!((waiting(&bounds), to.connection.memory_held()), (short + 100_010 + SEGMENT_CHARGE, 2 * STEP));
             if leaves {
                 to.close();
             } else {
                 let mut outbox = Outbox::new(HeaderForm::Current);
                 assert_eq!((to.pull(&mut outbox, u32::MAX), outbox.len()), (false, 40 * 1010 + 100_010));
             }
-            assert_eq!((waiting(&bounds), to.connection().memory_held()), (0, 0));
+            assert_eq!((waiting(&bounds), to.connection.memory_held()), (0, 0));
         }
         deliver(&to, &from, 40, 1000);
         assert_eq!(
-            (waiting(&bounds), to.connection().memory_held(), to.has_backlog()),
+            (waiting(&bounds), to.connection.memory_held(), to.has_backlog()),
             (0, 0, true),
             "closed queue should accept no packets"
         );
@@ -559,7 +543,7 @@ mod tests {
         let mut outbox = Outbox::new(HeaderForm::Current);
         assert!(some.pull(&mut outbox, u32::MAX) && (256 * 1024..270_000).contains(&outbox.len()), "{}", outbox.len());
         let rest = waiting(&bounds);
-        assert!(rest > 100_000 && some.connection().memory_held() == rest / STEP * STEP, "{rest}");
+        assert!(rest > 100_000 && some.connection.memory_held() == rest / STEP * STEP, "{rest}");
     }
 
     #[tokio::test]

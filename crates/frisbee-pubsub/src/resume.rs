@@ -40,7 +40,7 @@ pub(super) type Stream = HashMap<Arc<str>, NextOffset>;
 
 /// Position tracking of a subscription that uses a history. It detects missing messages, and after a reconnect requests
 /// the messages that follow the last one received.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Follow {
     pattern: Box<str>,
     /// Starting position for topics without a known position, as sent in the last request.
@@ -55,7 +55,7 @@ pub(super) struct Follow {
     /// Last reply to the subscription request, possibly from an earlier connection.
     answer: Option<Answer>,
     /// Whether the broker has confirmed the subscription on the current connection.
-    is_started: bool,
+    pub(super) is_started: bool,
     /// Number of topic positions that the broker has announced in its reply but not sent yet.
     topics_left: u64,
     /// Two positions for each topic with a history that was replayed to this subscription: the position after the
@@ -78,24 +78,7 @@ impl Follow {
         };
         let next =
             |Position { epoch, offset }| (pattern.into(), NextOffset { epoch, offset: offset.saturating_add(1) });
-        Self {
-            pattern: pattern.into(),
-            opening,
-            expected: position.map(next).into_iter().collect(),
-            expects_all: false,
-            is_resumed: false,
-            answer: None,
-            is_started: false,
-            topics_left: 0,
-            own: HashMap::new(),
-            is_reported: false,
-            is_lossy: false,
-        }
-    }
-
-    /// Returns whether the subscription receives live messages on the current connection.
-    pub(super) fn is_started(&self) -> bool {
-        self.is_started
+        Self { pattern: pattern.into(), opening, expected: position.map(next).into_iter().collect(), ..Self::default() }
     }
 
     /// Returns whether this subscription detects missing messages by their positions.

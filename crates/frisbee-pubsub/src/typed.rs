@@ -131,9 +131,7 @@ impl<M: polyglot::Message> Topic<M> {
     /// # Cancel safety
     /// Dropping the future before completion cancels the subscription.
     pub async fn subscribe(&self, client: &Client) -> Result<TopicSubscription<M>, PubSubError> {
-        check_peer(client).await?;
-        let subscription = client.subscribe(&self.name).await?;
-        Ok(self.subscription(subscription))
+        self.subscription(client, client.subscribe(&self.name)).await
     }
 
     /// Subscribes to the topics from the given start position, like [`Client::subscribe_from`]. For topics without a
@@ -145,9 +143,7 @@ impl<M: polyglot::Message> Topic<M> {
     /// # Cancel safety
     /// Same as [`subscribe`](Self::subscribe).
     pub async fn subscribe_from(&self, client: &Client, start: Start) -> Result<TopicSubscription<M>, PubSubError> {
-        check_peer(client).await?;
-        let subscription = client.subscribe_from(&self.name, start).await?;
-        Ok(self.subscription(subscription))
+        self.subscription(client, client.subscribe_from(&self.name, start)).await
     }
 
     /// Subscribes as a member of a queue group, like [`Client::queue_subscribe`].
@@ -158,13 +154,19 @@ impl<M: polyglot::Message> Topic<M> {
     /// # Cancel safety
     /// Same as [`subscribe`](Self::subscribe).
     pub async fn queue_subscribe(&self, client: &Client, group: &str) -> Result<TopicSubscription<M>, PubSubError> {
-        check_peer(client).await?;
-        let subscription = client.queue_subscribe(&self.name, group).await?;
-        Ok(self.subscription(subscription))
+        self.subscription(client, client.queue_subscribe(&self.name, group)).await
     }
 
-    fn subscription(&self, subscription: Subscription) -> TopicSubscription<M> {
-        TopicSubscription { subscription, topic: self.clone(), unread: None, unanswered: None }
+    /// Subscribes by `subscribing` once it is known that the peer supports the protocol extension.
+    async fn subscription(
+        &self,
+        client: &Client,
+        subscribing: impl Future<Output = Result<Subscription, PubSubError>>,
+    ) -> Result<TopicSubscription<M>, PubSubError> {
+        if !matches!(client.connection()?.peer_known().await?, PeerKind::Native(_)) {
+            return Err(PubSubError::NotNative);
+        }
+        Ok(TopicSubscription { subscription: subscribing.await?, topic: self.clone(), unread: None, unanswered: None })
     }
 
     /// Encodes a message with the fingerprint of its layout, as [`publish`](Self::publish) does, for durable topics and
@@ -346,14 +348,6 @@ impl<M> TopicMessage<M> {
     /// Returns the decoded message and discards its topic and position.
     pub fn into_inner(self) -> M {
         self.message
-    }
-}
-
-/// Waits until it is known whether the peer supports the protocol extension. Fails if it does not.
-async fn check_peer(client: &Client) -> Result<(), PubSubError> {
-    match client.connection()?.peer_known().await? {
-        PeerKind::Native(_) => Ok(()),
-        PeerKind::Compat | PeerKind::Unknown => Err(PubSubError::NotNative),
     }
 }
 

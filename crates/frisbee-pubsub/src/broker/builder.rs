@@ -1,6 +1,6 @@
 //! The methods of [`BrokerBuilder`], which set the limits and policies of a broker.
 
-use super::{Broker, BrokerBuilder, BrokerShared, Permit, SlowSubscriberPolicy, TopicUse};
+use super::{Broker, BrokerBuilder, BrokerShared, SlowSubscriberPolicy, TopicUse};
 use crate::Operations;
 use crate::bus::{Backplane, Bus, OutagePolicy};
 use crate::history::{Histories, History};
@@ -18,63 +18,55 @@ impl BrokerBuilder {
     ///
     /// # Panics
     /// If one of the operations is not between 10 and 65 535.
-    pub fn first_operation(mut self, first: u16) -> Self {
-        self.operations = Operations::starting_at(first);
-        self
+    pub fn first_operation(self, first: u16) -> Self {
+        Self { operations: Operations::starting_at(first), ..self }
     }
 
     /// Sets the maximum size of each subscriber's queue in bytes. Defaults to 16 MiB. A batch of messages that is
     /// published at once may exceed it.
     ///
     /// A message that several subscribers share counts once for each of them.
-    pub fn queue_max(mut self, bytes: usize) -> Self {
-        self.queue_max = bytes;
-        self
+    pub fn queue_max(self, bytes: usize) -> Self {
+        Self { queue_max: bytes, ..self }
     }
 
     /// Sets the maximum total size of all queues in bytes. Defaults to 1 GiB. While it is exceeded, each queue is
     /// limited to a sixteenth of [`queue_max`](Self::queue_max).
     ///
     /// A message that several subscribers share counts once for each of them.
-    pub fn memory_max(mut self, bytes: usize) -> Self {
-        self.memory_max = bytes;
-        self
+    pub fn memory_max(self, bytes: usize) -> Self {
+        Self { memory_max: bytes, ..self }
     }
 
     /// Sets the policy for subscribers with a full queue. Defaults to [`SlowSubscriberPolicy::DropOldest`].
-    pub fn slow(mut self, slow: SlowSubscriberPolicy) -> Self {
-        self.slow = slow;
-        self
+    pub fn slow(self, slow: SlowSubscriberPolicy) -> Self {
+        Self { slow, ..self }
     }
 
     /// Sets the maximum number of subscriptions per connection, up to 65 535. Defaults to 1024. A gateway that
     /// subscribes on behalf of its clients needs more.
-    pub fn per_connection_max(mut self, count: usize) -> Self {
-        self.per_connection_max = count;
-        self
+    pub fn per_connection_max(self, count: usize) -> Self {
+        Self { per_connection_max: count, ..self }
     }
 
     /// Sets the maximum number of subscriptions of all connections. Defaults to 1 048 576. The number of distinct
     /// prefixes of their patterns is limited to four times this number.
-    pub fn total_max(mut self, count: usize) -> Self {
-        self.total_max = count;
-        self
+    pub fn total_max(self, count: usize) -> Self {
+        Self { total_max: count, ..self }
     }
 
     /// Connects the broker to other brokers. A message that is published at any of them then reaches the subscribers of
     /// all. By default, the broker is not connected to others.
     ///
     /// A backplane serves a single broker. docs/bus.md describes the guarantees.
-    pub fn backplane(mut self, backplane: impl Backplane) -> Self {
-        self.backplane = Some(Arc::new(backplane));
-        self
+    pub fn backplane(self, backplane: impl Backplane) -> Self {
+        Self { backplane: Some(Arc::new(backplane)), ..self }
     }
 
     /// Sets the policy for messages that are published while the backplane is disconnected. Defaults to
     /// [`OutagePolicy::StayLocal`].
-    pub fn when_away(mut self, when_away: OutagePolicy) -> Self {
-        self.when_away = when_away;
-        self
+    pub fn when_away(self, when_away: OutagePolicy) -> Self {
+        Self { when_away, ..self }
     }
 
     /// Sets a function that authorizes connections to publish to a topic or to subscribe to a pattern. By default,
@@ -98,9 +90,8 @@ impl BrokerBuilder {
     /// });
     /// # broker.build();
     /// ```
-    pub fn permit(mut self, may: impl Fn(&Connection, TopicUse<'_>) -> bool + Send + Sync + 'static) -> Self {
-        self.permit = Some(Permit(Arc::new(may)));
-        self
+    pub fn permit(self, may: impl Fn(&Connection, TopicUse<'_>) -> bool + Send + Sync + 'static) -> Self {
+        Self { permit: Some(Arc::new(may)), ..self }
     }
 
     /// Keeps the last messages of all topics that match a pattern, for
@@ -139,18 +130,16 @@ impl BrokerBuilder {
     /// if the server is short of memory, the topic of the message discards its earlier messages. It also discards the
     /// new message if that alone exceeds the limit. The number of topics is limited so that the topics themselves,
     /// which take about 300 bytes and their name each, use at most half of this memory.
-    pub fn history_memory_max(mut self, bytes: usize) -> Self {
-        self.history_memory_max = bytes;
-        self
+    pub fn history_memory_max(self, bytes: usize) -> Self {
+        Self { history_memory_max: bytes, ..self }
     }
 
     /// Sets the maximum number of topics with a history. Defaults to 16 384. If a new topic exceeds the limit, the
     /// broker evicts the history of a topic that has not been used recently. It evicts topics of the address that has
     /// published to the most topics first. A subscription with wildcards that reconnects after an eviction is notified
     /// that messages may be missing.
-    pub fn history_topics_max(mut self, count: usize) -> Self {
-        self.history_topics_max = count;
-        self
+    pub fn history_topics_max(self, count: usize) -> Self {
+        Self { history_topics_max: count, ..self }
     }
 
     /// Publishes the names of the subscribers of all topics that match a pattern, for
@@ -186,7 +175,7 @@ impl BrokerBuilder {
     ) -> Self {
         let pattern =
             check_pattern(pattern.as_bytes()).unwrap_or_else(|error| panic!("invalid pattern {pattern:?}: {error}"));
-        self.presence.add(pattern, name);
+        self.presence.push((pattern.into(), Arc::new(name)));
         self
     }
 

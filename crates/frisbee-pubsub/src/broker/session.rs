@@ -43,13 +43,13 @@ pub(super) struct Subscribed {
 impl BrokerSession {
     /// Checks whether the connection may publish to a topic. Fails with the reason for the rejection.
     pub(super) fn may_publish(&mut self, permit: &Permit, topic: &[u8]) -> Result<(), (Reason, String)> {
-        let connection = self.subscriber.connection();
+        let connection = &self.subscriber.connection;
         let changes = connection.attachments().changes();
         if self.permitted.as_ref().is_some_and(|(last, of)| **last == *topic && *of == changes) {
             return Ok(());
         }
         let text = check_topic(topic).map_err(|error| (Reason::Topic, error.to_string()))?;
-        if !(permit.0)(connection, TopicUse::Publish(text)) {
+        if !permit(connection, TopicUse::Publish(text)) {
             return Err((Reason::NotAllowed, format!("you may not publish to {text}")));
         }
         self.permitted = Some((topic.into(), changes));
@@ -59,10 +59,10 @@ impl BrokerSession {
     /// Charges the connection's route cache to the memory budget. Clears a large cache if the server is short of
     /// memory.
     pub(super) fn charge_topics(&mut self, broker: &BrokerShared) {
-        if self.fanout.memory() >= STEP && self.subscriber.budget().is_short() {
+        if self.fanout.memory >= STEP && self.subscriber.budget.is_short() {
             self.fanout.release(broker);
         }
-        let charged = self.fanout.memory() / STEP * STEP;
+        let charged = self.fanout.memory / STEP * STEP;
         if charged != self.charge.bytes() {
             self.charge.resize(charged);
         }

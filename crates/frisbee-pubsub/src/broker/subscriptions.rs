@@ -61,7 +61,7 @@ impl BrokerShared {
             }
         };
         let permit = self.settings.permit.as_ref();
-        if permit.is_some_and(|permit| !(permit.0)(connection, TopicUse::Subscribe(pattern))) {
+        if permit.is_some_and(|permit| !permit(connection, TopicUse::Subscribe(pattern))) {
             return Err((Reason::NotAllowed, format!("you may not subscribe to {pattern}")));
         }
         let watches = self.presences.is_watch(pattern, group.is_some())?;
@@ -93,7 +93,7 @@ impl BrokerShared {
         }
         let presence = name.as_ref().map_or(0, |name| Presences::cost(pattern, name));
         let least = SUBSCRIPTION_COST + 2 * pattern.len() + group.as_deref().map_or(0, str::len) + presence;
-        let Some(mut charge) = session.subscriber.connection().try_charge(least) else {
+        let Some(mut charge) = session.subscriber.connection.try_charge(least) else {
             return Err((Reason::Full, "the server's memory limit for this client is reached".to_owned()));
         };
         let is_exact = follows && self.covers(pattern);
@@ -146,12 +146,12 @@ impl BrokerShared {
         // Deliver earlier messages of this connection first, because they precede the subscription.
         let subscriber = session.subscriber.clone();
         session.fanout.flush(self, &*subscriber);
-        let requested = self.check_subscription(subscriber.connection(), pattern, b"")?;
+        let requested = self.check_subscription(&subscriber.connection, pattern, b"")?;
         // Hold the lock during registration and replay, so that each message arrives exactly once: in the replay or
         // through the queue.
         let mut records = self.histories.lock();
         self.subscribe(session, id, requested, true)?;
-        records.begin_subscription();
+        records.is_fresh = false;
         let pattern = session.patterns[&id.0].pattern.clone();
         let (rings, mismatches) = records.matching(&pattern);
         let is_covered = self.covers(&pattern);
@@ -222,7 +222,11 @@ impl BrokerShared {
     /// Removes a subscription. Ignores an unknown id, because the broker may have rejected the subscription.
     pub(super) fn unsubscribe(&self, session: &mut BrokerSession, id: PacketId) {
         let Some(subscribed) = session.patterns.remove(&id.0) else { return };
-        shrink(&mut session.patterns);
+        // Shrink a table that uses less than an eighth of its capacity. Half of the new capacity remains free, so that
+        // repeated removals seldom reallocate.
+        if session.patterns.capacity() > 8 * session.patterns.len() {
+            session.patterns.shrink_to(2 * session.patterns.len());
+        }
         self.leave(&session.subscriber, id.0, &subscribed);
         let mut subscriptions = self.subscriptions.write();
         // Publishers hold this lock while they deliver messages for queue groups, so none arrives afterwards.
@@ -243,16 +247,8 @@ impl BrokerShared {
         charges.owned -= owned;
         let orphans = (all - charges.owned) * NODE_COST;
         if orphans > 0 || charges.orphans.is_some() {
-            charges.orphans.get_or_insert_with(|| subscriber.budget().charge(0)).resize(orphans);
+            charges.orphans.get_or_insert_with(|| subscriber.budget.charge(0)).resize(orphans);
         }
-    }
-}
-
-/// Shrinks a table that uses less than an eighth of its capacity. Half of the new capacity remains free, so that
-/// repeated removals seldom reallocate.
-fn shrink(table: &mut HashMap<u16, Subscribed>) {
-    if table.capacity() > 8 * table.len() {
-        table.shrink_to(2 * table.len());
     }
 }
 
@@ -271,7 +267,7 @@ impl RemovedSubscriptions {
         subscriber: Arc<Subscriber>,
         subscriptions: HashMap<u16, Subscribed>,
     ) {
-        let runtime = subscriber.connection().runtime_handle().clone();
+        let runtime = subscriber.connection.runtime_handle().clone();
         let mut leaving = Self { broker, subscriber, subscriptions: subscriptions.into_iter().collect() };
         leaving.remove_some();
         if !leaving.subscriptions.is_empty() {

@@ -49,14 +49,10 @@ pub(super) struct SentCounts {
     unmarked: BTreeSet<Box<str>>,
 }
 
-/// Message count of one topic. Locked while the next message of the topic is published.
-pub(super) struct Row<'a> {
-    epoch: u64,
-    count: &'a mut u64,
-}
-
 impl SentCounts {
-    pub(super) fn row(&mut self, topic: &str) -> Row<'_> {
+    /// Returns the current epoch and the number of messages that were published to a topic in it. The caller increments
+    /// the number when it publishes a message.
+    pub(super) fn row(&mut self, topic: &str) -> (u64, &mut u64) {
         if !self.topics.contains_key(topic) {
             if self.topics.len() >= SENT_MAX {
                 // Discard all counts and begin a new epoch, so that receivers know that the counts start at zero again.
@@ -67,7 +63,7 @@ impl SentCounts {
             self.topics.insert(topic.into(), 0);
         }
         let count = self.topics.get_mut(topic).expect("topic should be in the table after it was inserted");
-        Row { epoch: self.epoch, count }
+        (self.epoch, count)
     }
 
     /// Returns the position of the last message that was published to a topic.
@@ -91,17 +87,6 @@ impl SentCounts {
     }
 }
 
-impl Row<'_> {
-    /// Returns the position for the next message to the topic, published by the broker `origin`.
-    pub(super) fn next(&self, origin: u64) -> SequenceStamp {
-        SequenceStamp { origin, epoch: self.epoch, count: *self.count + 1 }
-    }
-
-    pub(super) fn count(self) {
-        *self.count += 1;
-    }
-}
-
 /// Last received epoch and message count for each broker and topic. Comparing them with a new message reveals missed
 /// messages.
 #[derive(Debug, Default)]
@@ -109,7 +94,7 @@ pub(super) struct ReceivedCounts {
     origins: HashMap<u64, HashMap<Box<str>, (u64, u64)>>,
     rows: usize,
     /// Memory in bytes of all counts in this table. The owner of the table charges it to the server.
-    memory: usize,
+    pub(super) memory: usize,
     /// Number of counts that the broker remembers over all registered patterns. All tables of the broker share this
     /// counter. [`HEARD_BY_ALL_MAX`] is its limit.
     remembered: Arc<AtomicUsize>,
@@ -129,11 +114,6 @@ pub(super) enum StampVerdict {
 impl ReceivedCounts {
     pub(super) fn new(remembered: Arc<AtomicUsize>) -> Self {
         Self { origins: HashMap::new(), rows: 0, memory: 0, remembered }
-    }
-
-    /// Returns the memory in bytes of all counts in this table.
-    pub(super) fn memory(&self) -> usize {
-        self.memory
     }
 
     /// Records a received message. Returns whether it is new, and if so, how many messages before it were missed.
@@ -292,12 +272,12 @@ mod tests {
     #[test]
     fn publishing_too_many_topics_begins_epoch() {
         let mut sent = SentCounts::default();
-        sent.row("a").count();
-        assert_eq!(sent.row("a").next(1), stamp(0, 2));
+        *sent.row("a").1 += 1;
+        assert_eq!(sent.row("a"), (0, &mut 1));
         for number in 0..SENT_MAX {
-            sent.row(&number.to_string()).count();
+            *sent.row(&number.to_string()).1 += 1;
         }
-        assert_eq!(sent.row("a").next(1), stamp(1, 1));
+        assert_eq!(sent.row("a"), (1, &mut 0));
         assert!(sent.topics.len() <= SENT_MAX);
         sent.unmark_all();
         assert_eq!(sent.unmarked.len(), sent.topics.len());

@@ -36,8 +36,8 @@ use frisbee::tlv;
 /// and the count.
 const HEAD_MAX: usize = 1 + 8 + 10 + 10;
 
-/// Control frame that requests the message counts of all topics. It consists of this single byte.
-const HELLO: u8 = 3;
+/// Control frame that requests the message counts of all topics.
+pub(super) const HELLO: &[u8] = &[3];
 
 /// Kind of a frame that concerns a topic. Its value is the number on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,14 +73,6 @@ impl Frame {
         let stamp = SequenceStamp { origin: u64::from_be_bytes(*origin), epoch, count };
         Some((kind, stamp, frame.slice_ref(rest)))
     }
-}
-
-pub(super) fn hello() -> Bytes {
-    Bytes::from_static(&[HELLO])
-}
-
-pub(super) fn is_hello(frame: &[u8]) -> bool {
-    frame == [HELLO]
 }
 
 /// First byte of a control frame that requests the description of a message layout. The fingerprint of the layout
@@ -120,6 +112,5 @@ mod tests {
             other[0] = kind;
             assert!(Frame::decode(&other.into()).is_none(), "frame of kind {kind} should be rejected");
         }
-        assert!(is_hello(&hello()) && !is_hello(b"\x03\x03") && !is_hello(b""));
     }
 }

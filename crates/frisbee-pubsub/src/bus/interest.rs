@@ -35,9 +35,10 @@ pub struct Interest {
     arrivals: Mutex<Arrivals>,
     /// Memory budget of the server for message bodies that several subscribers share.
     budget: MemoryBudget,
-    /// Rule that gives topics a history. If set, this registration handles only messages of topics with this rule.
+    /// Rule that gives topics a history. If set, this registration handles only messages of topics with this rule, and
+    /// is kept until the broker is dropped.
     /// Otherwise, it handles only messages of topics without a history.
-    history: Option<HistoryRule>,
+    pub(super) history: Option<HistoryRule>,
 }
 
 #[derive(Clone)]
@@ -49,14 +50,8 @@ struct InterestMember {
 
 /// A history rule, by its index among the broker's rules.
 pub(super) struct HistoryRule {
-    place: usize,
-    broker: Weak<BrokerShared>,
-}
-
-impl HistoryRule {
-    pub(super) fn new(place: usize, broker: &Arc<BrokerShared>) -> Self {
-        Self { place, broker: Arc::downgrade(broker) }
-    }
+    pub(super) place: usize,
+    pub(super) broker: Weak<BrokerShared>,
 }
 
 /// A subscription, identified by its connection and its id on that connection.
@@ -72,7 +67,7 @@ struct Arrivals {
 /// Guard of an [`Interest`] that is not active yet. The backplane drops the guard once the interest has become active
 /// or has failed.
 #[derive(Debug)]
-pub struct PendingInterest(Arc<Interest>);
+pub struct PendingInterest(pub(super) Arc<Interest>);
 
 impl fmt::Debug for Interest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -87,6 +82,7 @@ impl Interest {
         number: u64,
         pattern: &str,
         group: Option<Arc<str>>,
+        history: Option<HistoryRule>,
         budget: MemoryBudget,
         remembered: Arc<AtomicUsize>,
     ) -> Self {
@@ -100,18 +96,8 @@ impl Interest {
             asked: Mutex::new(Some(Vec::new())),
             arrivals: Mutex::new(arrivals),
             budget,
-            history: None,
+            history,
         }
-    }
-
-    /// Limits this registration to topics with the history rule `rule`. The registration is then kept until the broker
-    /// is dropped.
-    pub(super) fn with_history(self, rule: HistoryRule) -> Self {
-        Self { history: Some(rule), ..self }
-    }
-
-    pub(super) fn has_history(&self) -> bool {
-        self.history.is_some()
     }
 
     /// Returns the subscriptions that use a topic history and receive messages through this registration.
@@ -160,22 +146,6 @@ impl Interest {
         }
     }
 
-    fn answer(&self) {
-        // Taking the list marks the pattern as active: from now on, `is_joined_or_answers` returns true.
-        let asked = self.asked.lock().take();
-        if let Some(broker) = self.history.as_ref().and_then(|rule| rule.broker.upgrade())
-            && !self.followers().is_empty()
-        {
-            // Start a new epoch, because these histories began before messages of other brokers arrived.
-            broker.begin_epoch();
-        }
-        for (subscriber, id) in asked.into_iter().flatten() {
-            let operation = subscriber.operations().of(Kind::Subscribe);
-            // Ignore the error, because a connection that has closed needs no reply.
-            let _ = subscriber.connection().send_now(|outbox| put(outbox, PacketId(id), operation, &[]));
-        }
-    }
-
     /// Delivers received frames to the local subscriptions. Returns the number of malformed frames.
     pub(super) fn receive<T: AsRef<str>>(
         &self,
@@ -200,10 +170,10 @@ impl Interest {
     /// Charges the cache of topics to the memory budget. Clears a large cache if the server is short of memory.
     fn charge_topics(&self, arrivals: &mut Arrivals, broker: &BrokerShared) {
         let Arrivals { fanout, heard, charge } = arrivals;
-        if fanout.memory() >= STEP && self.budget.is_short() {
+        if fanout.memory >= STEP && self.budget.is_short() {
             fanout.release(broker);
         }
-        let topics = (fanout.memory() + heard.memory()) / STEP * STEP;
+        let topics = (fanout.memory + heard.memory) / STEP * STEP;
         let charged = INTEREST_COST + 2 * self.pattern.len() + topics;
         if charged != charge.bytes() {
             charge.resize(charged);
@@ -265,15 +235,22 @@ impl Interest {
     }
 }
 
-impl PendingInterest {
-    pub(super) fn of(interest: &Arc<Interest>) -> Self {
-        Self(interest.clone())
-    }
-}
-
 impl Drop for PendingInterest {
     fn drop(&mut self) {
-        self.0.answer();
+        let Self(interest) = self;
+        // Taking the list marks the pattern as active: from now on, `is_joined_or_answers` returns true.
+        let asked = interest.asked.lock().take();
+        if let Some(broker) = interest.history.as_ref().and_then(|rule| rule.broker.upgrade())
+            && !interest.followers().is_empty()
+        {
+            // Start a new epoch, because these histories began before messages of other brokers arrived.
+            broker.begin_epoch();
+        }
+        for (subscriber, id) in asked.into_iter().flatten() {
+            let operation = subscriber.operations.of(Kind::Subscribe);
+            // Ignore the error, because a connection that has closed needs no reply.
+            let _ = subscriber.connection.send_now(|outbox| put(outbox, PacketId(id), operation, &[]));
+        }
     }
 }
 
@@ -297,8 +274,8 @@ impl Source for Interest {
         }
         let mut connections = BTreeMap::<u64, Ids>::new();
         for ((number, id), member) in &*self.members.lock() {
-            let ids = connections.entry(*number).or_insert_with(|| Ids::new(&member.subscriber));
-            ids.here.push(*id);
+            let new = || Ids { subscriber: member.subscriber.clone(), here: Vec::new(), matching: Vec::new() };
+            connections.entry(*number).or_insert_with(new).here.push(*id);
         }
         let (mut everybody, mut groups) = (Vec::new(), Vec::new());
         if self.group.is_some() {
@@ -337,10 +314,4 @@ struct Ids {
     subscriber: Arc<Subscriber>,
     here: Vec<u16>,
     matching: Vec<u16>,
-}
-
-impl Ids {
-    fn new(subscriber: &Arc<Subscriber>) -> Self {
-        Self { subscriber: subscriber.clone(), here: Vec::new(), matching: Vec::new() }
-    }
 }

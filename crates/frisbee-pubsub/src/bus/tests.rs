@@ -1,7 +1,7 @@
 //! Tests of brokers on a bus without sockets: messages that one publishes are delivered by the others.
 
 use super::counts::SequenceStamp;
-use super::frame::{Frame, hello};
+use super::frame::{Frame, HELLO};
 use super::{Backplane, BackplaneError, Interest, MemoryBus, Node, OutagePolicy, PendingInterest};
 use crate::tests::{Member, message, runtime};
 use crate::{Broker, BrokerBuilder, Kind, Reason};
@@ -322,7 +322,7 @@ fn bus_frames_are_validated_and_not_echoed() {
         Frame::Message.encode(stamp(2), b"\x05a"),
         Frame::Message.encode(stamp(2), &message("other", "x")),
         Frame::Message.encode(stamp(u64::MAX), &message("a", "x")),
-        hello(),
+        Bytes::from_static(HELLO),
     ] {
         node.deliver(&interest, [("a", frame)]);
     }
@@ -355,7 +355,7 @@ fn repeated_hellos_get_one_mark_round() {
         writer.publish(&format!("a.{number}"), "x");
     }
     notes.frames.lock().clear();
-    (0..100).for_each(|_| node.control(&hello()));
+    (0..100).for_each(|_| node.control(HELLO));
     node.control(b"hello");
     node.tick();
     node.tick();

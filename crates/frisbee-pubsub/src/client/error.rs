@@ -53,12 +53,7 @@ impl std::error::Error for PubSubError {
         match self {
             Self::Topic(error) => Some(error),
             Self::Send(error) => Some(error),
-            Self::Refused(_)
-            | Self::NoAnswer
-            | Self::Unconfirmed
-            | Self::TooMany
-            | Self::NotNative
-            | Self::Encoding(_) => None,
+            _ => None,
         }
     }
 }

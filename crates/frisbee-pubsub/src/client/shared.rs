@@ -142,10 +142,6 @@ impl ClientShared {
         let _ = connection.send_now(|outbox| put(outbox, PacketId(id), self.operations.of(Kind::Unsubscribe), &[]));
     }
 
-    pub(crate) fn close_reason(&self) -> CloseReason {
-        self.inner.lock().disconnect_reason.clone().unwrap_or(CloseReason::Local)
-    }
-
     /// Returns the queue of unread messages for the subscription with this id.
     pub(crate) fn inbox(&self, id: u16) -> Option<Arc<Inbox>> {
         self.inner.lock().inboxes.get(&id).map(|entered| entered.inbox.clone())
@@ -160,7 +156,7 @@ impl ClientShared {
         inner.by_pattern.for_each_match(topic, |id, inbox| {
             let follow = inner.inboxes.get(id).and_then(|one| one.follow.as_ref());
             // A subscription that has not started receives these messages in the replay.
-            if follow.is_none_or(|follow| follow.is_started()) && !inner.pending.contains_key(id) {
+            if follow.is_none_or(|follow| follow.is_started) && !inner.pending.contains_key(id) {
                 inboxes.push(inbox.clone());
                 follows |= follow.is_some();
             }
@@ -253,7 +249,7 @@ impl ClientShared {
         let inner = self.inner.lock();
         let entered = inner.inboxes.get(&id)?;
         let follow = entered.follow.as_ref()?;
-        (!follow.is_started()).then(|| entered.pattern.clone())
+        (!follow.is_started).then(|| entered.pattern.clone())
     }
 
     /// Reports missing messages of a topic to all matching subscriptions that detect gaps by positions, in order with

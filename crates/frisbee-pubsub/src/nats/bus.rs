@@ -140,7 +140,7 @@ impl NatsBus {
         });
         let members = second.connect(&servers[..]).await.map_err(io::Error::other)?;
         ask(&groups, &outgoing);
-        let pumping = tokio::spawn(pump(client.clone(), Writer::of(&outgoing)));
+        let pumping = tokio::spawn(pump(client.clone(), Writer(outgoing.clone())));
         Ok(Self {
             subjects,
             client,
@@ -186,7 +186,7 @@ impl Backplane for NatsBus {
                 }
                 node.tick();
                 if groups.tick() {
-                    broadcast(groups::has_members(), &outgoing);
+                    broadcast(groups::HAS_MEMBERS, &outgoing);
                 }
             }
         };
@@ -198,7 +198,7 @@ impl Backplane for NatsBus {
         let Some(node) = self.node.get().cloned() else { return };
         let is_member = interest.group().is_some();
         if is_member && self.groups.enter() {
-            broadcast(groups::has_members(), &self.outgoing);
+            broadcast(groups::HAS_MEMBERS, &self.outgoing);
         }
         let client = if is_member { &self.members } else { &self.client };
         let listening = listen(client.clone(), self.subjects.clone(), node, interest.clone(), joined);
@@ -261,7 +261,7 @@ fn broadcast(frame: impl Into<Bytes>, outgoing: &Outgoing) {
 /// Queries the other brokers for members of queue groups.
 fn ask(groups: &Groups, outgoing: &Outgoing) {
     groups.ask();
-    broadcast(groups::asks(), outgoing);
+    broadcast(groups::ASKS, outgoing);
 }
 
 /// Writes queued frames to NATS in order. Waits while NATS is disconnected.
@@ -270,7 +270,7 @@ async fn pump(client: Client, writer: Writer) {
     loop {
         writer.take(&mut portion).await;
         for waiting in portion.drain(..) {
-            let charge = waiting.charge();
+            let charge = waiting.charge;
             unflushed += charge;
             // Publishing fails if the NATS server has lowered its maximum message size. Other brokers detect the loss
             // by the message counts.
@@ -289,7 +289,7 @@ async fn pump(client: Client, writer: Writer) {
 
 /// Receives the control frames that other brokers send.
 async fn receive_control(client: Client, subjects: Arc<Subjects>, node: Node, groups: Arc<Groups>) {
-    match client.subscribe(subjects.control().to_owned()).await {
+    match client.subscribe(subjects.control.clone()).await {
         Ok(mut subscriber) => {
             while let Some(message) = subscriber.next().await {
                 groups.handle_control(&message.payload);
@@ -328,7 +328,7 @@ async fn listen(client: Client, subjects: Arc<Subjects>, node: Node, interest: A
         }
     };
     let mut messages = subscriber.ready_chunks(PORTION);
-    let settled = settle(&client, subjects.unused());
+    let settled = settle(&client, &subjects.unused);
     tokio::pin!(settled);
     loop {
         tokio::select! {

@@ -6,11 +6,11 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
-/// Control frame of a broker to announce that it has queue group members. It consists of this single byte.
-const HAS_MEMBERS: u8 = 5;
+/// Control frame of a broker to announce that it has queue group members.
+pub(crate) const HAS_MEMBERS: &[u8] = &[5];
 
-/// Control frame that requests announcements of queue group members. It consists of this single byte.
-const ASKS: u8 = 6;
+/// Control frame that requests announcements of queue group members from other brokers.
+pub(crate) const ASKS: &[u8] = &[6];
 
 /// Number of ticks that a broker waits for announcements of other brokers after it has started or reconnected: about a
 /// second.
@@ -34,16 +34,6 @@ pub(crate) struct Groups {
     /// Number of ticks until this broker announces its members again.
     next: AtomicU32,
     asked: AtomicBool,
-}
-
-/// Returns the control frame that announces that this broker has members of queue groups.
-pub(crate) const fn has_members() -> &'static [u8] {
-    &[HAS_MEMBERS]
-}
-
-/// Returns the control frame that requests announcements of queue group members from other brokers.
-pub(crate) const fn asks() -> &'static [u8] {
-    &[ASKS]
 }
 
 impl Groups {
@@ -79,10 +69,10 @@ impl Groups {
     /// Handles a control frame that another broker has sent.
     pub(crate) fn handle_control(&self, frame: &[u8]) {
         match frame {
-            [HAS_MEMBERS] => {
+            HAS_MEMBERS => {
                 self.elsewhere.fetch_max(HEARD_TICKS, Ordering::Relaxed);
             }
-            [ASKS] => self.asked.store(true, Ordering::Relaxed),
+            ASKS => self.asked.store(true, Ordering::Relaxed),
             _ => {}
         }
     }
@@ -123,11 +113,11 @@ mod tests {
     fn remote_members_count_longer_than_renewal_interval() {
         let (here, there) = (Groups::new(), Groups::new());
         assert!(there.enter() && !there.enter(), "first member should be announced immediately");
-        here.handle_control(has_members());
+        here.handle_control(HAS_MEMBERS);
         for _ in 0..10 * HEARD_TICKS {
             here.tick();
             if there.tick() {
-                here.handle_control(has_members());
+                here.handle_control(HAS_MEMBERS);
             }
             assert!(here.may_be());
         }
@@ -142,12 +132,12 @@ mod tests {
     #[test]
     fn queried_broker_answers_at_next_tick() {
         let groups = Groups::new();
-        groups.handle_control(asks());
+        groups.handle_control(ASKS);
         assert!(!groups.tick());
         groups.enter();
         assert!(groups.may_be());
-        groups.handle_control(asks());
-        groups.handle_control(asks());
+        groups.handle_control(ASKS);
+        groups.handle_control(ASKS);
         assert_eq!(ticks(&groups, 10), 1);
         groups.handle_control(b"\x03");
         groups.handle_control(b"\x05\x05");

@@ -37,14 +37,15 @@ pub(crate) struct Outgoing {
 
 /// Receiving end of the queue of frames for NATS. Once it is dropped, further frames are rejected.
 #[derive(Debug)]
-pub(crate) struct Writer(Arc<Outgoing>);
+pub(crate) struct Writer(pub(crate) Arc<Outgoing>);
 
 /// A queued NATS message, which contains one or more frames.
 #[derive(Debug)]
 pub(crate) struct QueuedMessage {
     pub(crate) subject: Subject,
     pub(crate) payload: Payload,
-    charge: usize,
+    /// Number of bytes that the message counts towards [`WAITING_MAX`].
+    pub(crate) charge: usize,
 }
 
 impl Outgoing {
@@ -85,7 +86,7 @@ impl Outgoing {
     /// losses could remain undetected after a reconnect.
     pub(crate) fn control(&self, frame: Bytes) -> Result<(), BackplaneError> {
         self.check(2 * WAITING_MAX)?;
-        self.push(&mut self.queue.lock(), self.subjects.control().into(), frame);
+        self.push(&mut self.queue.lock(), self.subjects.control.as_str().into(), frame);
         Ok(())
     }
 
@@ -114,10 +115,6 @@ impl Outgoing {
 }
 
 impl Writer {
-    pub(crate) fn of(outgoing: &Arc<Outgoing>) -> Self {
-        Self(outgoing.clone())
-    }
-
     /// Waits until the queue contains messages, then moves all of them to `portion`, which must be empty.
     pub(crate) async fn take(&self, portion: &mut Vec<QueuedMessage>) {
         if portion.capacity() > KEPT {
@@ -145,13 +142,6 @@ impl Drop for Writer {
     }
 }
 
-impl QueuedMessage {
-    /// Returns the number of bytes that the message counts towards [`WAITING_MAX`].
-    pub(crate) fn charge(&self) -> usize {
-        self.charge
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,7 +151,7 @@ mod tests {
 
     fn outgoing() -> (Arc<Outgoing>, Writer) {
         let outgoing = Arc::new(Outgoing::new(Arc::new(Subjects::of("shop").unwrap())));
-        let writer = Writer::of(&outgoing);
+        let writer = Writer(outgoing.clone());
         (outgoing, writer)
     }
 
@@ -170,7 +160,7 @@ mod tests {
         let mut portion = Vec::new();
         writer.take(&mut portion).await;
         let all = portion.into_iter().map(|waiting| {
-            writer.written(waiting.charge());
+            writer.written(waiting.charge);
             (waiting.subject.to_string(), frames(&waiting.payload.into()).collect())
         });
         all.collect()

@@ -17,8 +17,10 @@ pub(crate) struct Subjects {
     /// Prefix of the NATS subjects of durable topics.
     #[cfg(feature = "durable")]
     durables: String,
-    control: String,
-    unused: String,
+    /// NATS subject of control frames between brokers.
+    pub(crate) control: String,
+    /// A NATS subject without subscribers.
+    pub(crate) unused: String,
 }
 
 impl Subjects {
@@ -55,16 +57,6 @@ impl Subjects {
     #[cfg(feature = "durable")]
     pub(crate) fn of_durable(&self, topic: &str) -> String {
         [&self.durables, topic].concat()
-    }
-
-    /// Returns the NATS subject for control frames between brokers.
-    pub(crate) fn control(&self) -> &str {
-        &self.control
-    }
-
-    /// Returns a NATS subject without subscribers.
-    pub(crate) fn unused(&self) -> &str {
-        &self.unused
     }
 }
 

@@ -67,55 +67,31 @@ impl Demand {
 }
 
 pub(super) struct Puller {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     /// Name of the JetStream consumer, which stores the position of the subscription at NATS.
-    name: String,
-    ack_timeout: Duration,
-    gaps: GapTracker,
-    demand: Arc<Demand>,
-    items: mpsc::Sender<Item>,
+    pub(super) name: String,
+    pub(super) ack_timeout: Duration,
+    pub(super) gaps: GapTracker,
+    pub(super) demand: Arc<Demand>,
+    pub(super) items: mpsc::Sender<Item>,
     /// Number of messages that were requested from NATS but have not arrived yet.
-    asked: usize,
+    pub(super) asked: usize,
     /// Number of messages for this subscription that were still stored at NATS when NATS last delivered one.
-    pending: u64,
+    pub(super) pending: u64,
     /// Time at which the last packet from NATS arrived. If nothing arrives for [`SILENCE`], pull requests are
     /// considered lost.
-    heard: Instant,
+    pub(super) heard: Instant,
     /// Number of times that the NATS client had connected at the last check. If it has changed, pending pull requests
     /// are lost.
-    connects: u64,
+    pub(super) connects: u64,
     /// Whether the position of the subscription is unknown. If so, it must be queried before messages are requested.
-    is_lost: bool,
+    pub(super) is_lost: bool,
 }
 
 /// Reason why the subscription has ended.
 struct SubscriptionEnded(String);
 
 impl Puller {
-    pub(super) fn new(
-        shared: Arc<Shared>,
-        name: String,
-        ack_timeout: Duration,
-        gaps: GapTracker,
-        demand: Arc<Demand>,
-        items: mpsc::Sender<Item>,
-    ) -> Self {
-        let connects = connects(&shared);
-        Self {
-            shared,
-            name,
-            ack_timeout,
-            gaps,
-            demand,
-            items,
-            asked: 0,
-            pending: 0,
-            heard: Instant::now(),
-            connects,
-            is_lost: false,
-        }
-    }
-
     /// Requests and forwards messages until the reader is dropped or the subscription ends.
     pub(super) async fn run(mut self, inbox: String, mut subscriber: Subscriber) {
         match self.pull(inbox, &mut subscriber).await {
@@ -195,7 +171,9 @@ impl Puller {
                 }
                 Ok(())
             }
-            Err(JetStreamFailure::Refused(error)) if is_gone(error.error_code()) => {
+            Err(JetStreamFailure::Refused(error))
+                if matches!(error.error_code(), ErrorCode::CONSUMER_NOT_FOUND | ErrorCode::STREAM_NOT_FOUND) =>
+            {
                 Err(Some(SubscriptionEnded(error.to_string())))
             }
             Err(error) => {
@@ -307,10 +285,7 @@ impl Puller {
     }
 }
 
-fn is_gone(code: ErrorCode) -> bool {
-    code == ErrorCode::CONSUMER_NOT_FOUND || code == ErrorCode::STREAM_NOT_FOUND
-}
-
-fn connects(shared: &Shared) -> u64 {
+/// Returns the number of times that the NATS client has connected.
+pub(super) fn connects(shared: &Shared) -> u64 {
     shared.client.statistics().connects.load(Ordering::Relaxed)
 }

@@ -5,9 +5,8 @@ use super::{DurableTopic, OpenError, Shared};
 use crate::check_pattern;
 use crate::nats::subjects::{Subjects, stored};
 use async_nats::Client;
-use async_nats::jetstream::ContextBuilder;
-use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, Info, RetentionPolicy, StorageType};
+use async_nats::jetstream::{ContextBuilder, ErrorCode};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -93,55 +92,47 @@ impl DurableTopicBuilder {
     }
 
     /// Sets the storage medium of messages. Defaults to files.
-    pub fn storage(mut self, storage: Storage) -> Self {
-        self.storage = storage;
-        self
+    pub fn storage(self, storage: Storage) -> Self {
+        Self { storage, ..self }
     }
 
     /// Sets the number of cluster servers that store each message, from 1 to 5. Defaults to 1. With 3, one server may
     /// fail.
-    pub fn replicas(mut self, replicas: usize) -> Self {
-        self.replicas = replicas;
-        self
+    pub fn replicas(self, replicas: usize) -> Self {
+        Self { replicas, ..self }
     }
 
     /// Sets the maximum age of messages. Older ones are removed, whether or not they were read. Unlimited by default.
-    pub fn age_max(mut self, age: Duration) -> Self {
-        self.age_max = Some(age);
-        self
+    pub fn age_max(self, age: Duration) -> Self {
+        Self { age_max: Some(age), ..self }
     }
 
     /// Sets the maximum number of stored messages. Unlimited by default.
-    pub fn messages_max(mut self, messages: u64) -> Self {
-        self.messages_max = Some(messages);
-        self
+    pub fn messages_max(self, messages: u64) -> Self {
+        Self { messages_max: Some(messages), ..self }
     }
 
     /// Sets the maximum total size of the stream in bytes, including the per-message overhead of NATS. Defaults to 1
     /// GiB.
-    pub fn bytes_max(mut self, bytes: u64) -> Self {
-        self.bytes_max = bytes;
-        self
+    pub fn bytes_max(self, bytes: u64) -> Self {
+        Self { bytes_max: bytes, ..self }
     }
 
     /// Sets the maximum size of a payload in bytes. Defaults to 1 000 000. It must be at least 1024 bytes less than the
     /// limit of NATS, which is 1 MiB unless configured otherwise. The difference is needed for headers.
-    pub fn payload_max(mut self, bytes: usize) -> Self {
-        self.payload_max = bytes;
-        self
+    pub fn payload_max(self, bytes: usize) -> Self {
+        Self { payload_max: bytes, ..self }
     }
 
     /// Sets how long NATS remembers message ids. Defaults to two minutes, or to [`age_max`](Self::age_max) if that is
     /// less.
-    pub fn duplicate_window(mut self, window: Duration) -> Self {
-        self.duplicate_window = Some(window);
-        self
+    pub fn duplicate_window(self, window: Duration) -> Self {
+        Self { duplicate_window: Some(window), ..self }
     }
 
     /// Sets the policy for a topic that has reached a limit. By default the oldest messages are removed.
-    pub fn when_full(mut self, when_full: FullTopicPolicy) -> Self {
-        self.when_full = when_full;
-        self
+    pub fn when_full(self, when_full: FullTopicPolicy) -> Self {
+        Self { when_full, ..self }
     }
 
     /// Opens the durable topic. Creates it if it does not exist. Requires `nats-server` 2.9 or newer with JetStream.

@@ -2,7 +2,7 @@
 
 use super::error::JetStreamFailure;
 use super::gaps::{GapTracker, StreamPosition};
-use super::pulling::{Demand, Item, Puller};
+use super::pulling::{Demand, Item, Puller, connects};
 use super::{Delivery, DurableTopic, OpenError, RecvError, Shared};
 use crate::nats::subjects::stored;
 use async_nats::jetstream::ErrorCode;
@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 /// Maximum length of a subscription name in bytes.
 const NAME_MAX: usize = 64;
@@ -68,23 +69,20 @@ impl SubscriptionBuilder {
     /// Sets where the subscription starts if it does not exist yet. Defaults to new messages. An existing subscription
     /// continues at its position. To start it again, [delete](DurableTopic::delete_subscription) it or use another
     /// name.
-    pub fn replay(mut self, replay: Replay) -> Self {
-        self.replay = replay;
-        self
+    pub fn replay(self, replay: Replay) -> Self {
+        Self { replay, ..self }
     }
 
     /// Sets the acknowledgement timeout, from 100 ms to an hour. Defaults to 30 s. A message that is neither
     /// acknowledged nor [extended](Delivery::in_progress) in time is delivered again, to any reader.
-    pub fn ack_timeout(mut self, timeout: Duration) -> Self {
-        self.ack_timeout = timeout;
-        self
+    pub fn ack_timeout(self, timeout: Duration) -> Self {
+        Self { ack_timeout: timeout, ..self }
     }
 
     /// Sets the maximum number of messages that are delivered but not acknowledged, for all readers of the subscription
     /// together. Defaults to 256. With 1, each message is delivered after the previous one was acknowledged.
-    pub fn in_flight_max(mut self, messages: usize) -> Self {
-        self.in_flight_max = messages;
-        self
+    pub fn in_flight_max(self, messages: usize) -> Self {
+        Self { in_flight_max: messages, ..self }
     }
 
     /// Sets how many messages this reader requests in advance, up to 1024. Defaults to none, so that the reader waits
@@ -94,9 +92,8 @@ impl SubscriptionBuilder {
     /// the reader can process within half of [`ack_timeout`](Self::ack_timeout). A message that is queued for longer is
     /// returned to NATS, which increments its [attempt](Delivery::attempt). Each message may occupy
     /// [`payload_max`](DurableTopic::payload_max) bytes of memory.
-    pub fn prefetch(mut self, messages: usize) -> Self {
-        self.prefetch = messages;
-        self
+    pub fn prefetch(self, messages: usize) -> Self {
+        Self { prefetch: messages, ..self }
     }
 
     /// Opens the subscription. Creates it if it does not exist.
@@ -124,7 +121,19 @@ impl SubscriptionBuilder {
         let subscriber = subscribed.map_err(|error| OpenError::Nats(super::error::chain(&error)))?;
         let demand = Arc::<Demand>::default();
         let (sender, items) = mpsc::channel(self.prefetch + 1);
-        let puller = Puller::new(shared, name, self.ack_timeout, GapTracker::new(from), demand.clone(), sender);
+        let puller = Puller {
+            connects: connects(&shared),
+            shared,
+            name,
+            ack_timeout: self.ack_timeout,
+            gaps: GapTracker::new(from),
+            demand: demand.clone(),
+            items: sender,
+            asked: 0,
+            pending: 0,
+            heard: Instant::now(),
+            is_lost: false,
+        };
         let runtime = Handle::current();
         runtime.spawn(puller.run(inbox, subscriber));
         Ok(Subscription { name: self.name, items, next: None, demand, runtime })
