@@ -118,6 +118,11 @@ impl Counters {
     /// ```
     pub fn snapshot(&self) -> Snapshot {
         let Inner { methods, shards, retried, late, unserved, dialled, not_dialled, .. } = &*self.0;
+        let channels = self.0.channels.lock().clone();
+        #[cfg(feature = "pubsub")]
+        let topics = TopicFigures::of(&self.0.brokers.lock());
+        #[cfg(not(feature = "pubsub"))]
+        let topics = None;
         let sums = shards.sums();
         // Read the methods after the sums, so that every key has a row.
         let rows = methods.lock().rows.clone();
@@ -139,20 +144,10 @@ impl Counters {
             unserved: unserved.load(Ordering::Relaxed),
             connections_made: dialled.load(Ordering::Relaxed),
             connections_failed: not_dialled.load(Ordering::Relaxed),
-            servers: self.servers(),
+            servers: figures::added_up(channels.iter().flat_map(ChannelServers::loads)),
             translated: TranslatedService::all(),
-            topics: self.topics(),
+            topics,
         }
-    }
-
-    #[cfg(feature = "pubsub")]
-    fn topics(&self) -> Option<TopicFigures> {
-        TopicFigures::of(&self.0.brokers.lock())
-    }
-
-    #[cfg(not(feature = "pubsub"))]
-    fn topics(&self) -> Option<TopicFigures> {
-        None
     }
 
     /// Includes a broker in snapshots. [`Snapshot::topics`] sums all registered brokers.
@@ -168,11 +163,6 @@ impl Counters {
     #[cfg(feature = "pubsub")]
     pub fn show_topics(&self, broker: &Broker) {
         self.0.brokers.lock().push(broker.clone());
-    }
-
-    fn servers(&self) -> Vec<ServerLoad> {
-        let channels = self.0.channels.lock().clone();
-        figures::added_up(channels.iter().flat_map(ChannelServers::loads))
     }
 }
 

@@ -8,7 +8,6 @@ use frpc::Stats;
 use frpc::observe::CallSide;
 use metrics::{Label, SharedString, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::time::Duration;
 
 /// Names of the duration histograms of servers and clients, which are in seconds.
@@ -37,6 +36,7 @@ type Row = (CallSide, &'static str, &'static str, i32);
 /// # Ok(())
 /// # }
 /// ```
+#[derive(Debug)]
 pub struct MetricsExporter {
     counters: Counters,
     stats: Option<Stats>,
@@ -71,9 +71,8 @@ impl MetricsExporter {
 
     /// Adds the connection metrics of a server to the export.
     #[must_use]
-    pub fn stats(mut self, stats: &Stats) -> Self {
-        self.stats = Some(stats.clone());
-        self
+    pub fn stats(self, stats: &Stats) -> Self {
+        Self { stats: Some(stats.clone()), ..self }
     }
 
     /// Copies the counters to the recorder of the current thread or to the global one. Without a recorder, the values
@@ -138,14 +137,5 @@ impl MetricsExporter {
             }
             *before += new; // A success that was corrected later stays reported.
         }
-    }
-}
-
-impl fmt::Debug for MetricsExporter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MetricsExporter")
-            .field("counters", &self.counters)
-            .field("stats", &self.stats)
-            .finish_non_exhaustive()
     }
 }

@@ -145,6 +145,26 @@ impl Snapshot {
         figures.0
     }
 
+    /// Like [`figures`](Self::figures), but includes the connection metrics of several servers, distinguished by the
+    /// label `server`.
+    pub fn figures_of(&self, servers: &[(String, Stats)]) -> Vec<Metric> {
+        let mut figures = self.figures(None);
+        let mut of_servers = Vec::new();
+        for (name, stats) in servers {
+            let mut of_server = MetricSet(Vec::new());
+            put_stats(&mut of_server, stats);
+            for figure in &mut of_server.0 {
+                figure.labels.push(("server", name.clone()));
+            }
+            of_servers.append(&mut of_server.0);
+        }
+        // The metrics of one name must be consecutive. Names are in the order of their first metrics.
+        let names: Vec<_> = of_servers.iter().map(|figure| figure.name).collect();
+        of_servers.sort_by_key(|figure| names.iter().position(|name| *name == figure.name));
+        figures.append(&mut of_servers);
+        figures
+    }
+
     fn put_calls(&self, to: &mut MetricSet) {
         for retried in &self.retried {
             let labels = vec![
@@ -165,54 +185,31 @@ impl Snapshot {
     }
 
     fn put_servers(&self, to: &mut MetricSet) {
-        type Row = (&'static str, &'static str, fn(&ServerLoad) -> u64);
-        let rows: [Row; 3] = [
-            ("frpc_client_server_calls", "Calls and streams of channels in progress, by server.", |load| {
-                load.in_progress
-            }),
-            ("frpc_client_server_connections", "Connections of channels that accept calls, by server.", |load| {
-                load.connections
-            }),
-            ("frpc_client_server_suspicions", "Channels to which a server has answered that it cannot work.", |load| {
-                load.suspicions
-            }),
-        ];
-        for (name, help, value) in rows {
+        let mut gauge = |name, help, value: fn(&ServerLoad) -> u64| {
             for load in &self.servers {
                 to.put(FigureKind::Gauge, name, help, vec![("server", load.server.clone())], value(load));
             }
-        }
+        };
+        let help = "Calls and streams of channels in progress, by server.";
+        gauge("frpc_client_server_calls", help, |load| load.in_progress);
+        let help = "Connections of channels that accept calls, by server.";
+        gauge("frpc_client_server_connections", help, |load| load.connections);
+        let help = "Channels to which a server has answered that it cannot work.";
+        gauge("frpc_client_server_suspicions", help, |load| load.suspicions);
     }
-}
 
-impl Snapshot {
     fn put_translated(&self, to: &mut MetricSet) {
-        type Row = (FigureKind, &'static str, &'static str, fn(&TranslatedService) -> u64);
-        let rows: [Row; 3] = [
-            (
-                FigureKind::Counter,
-                "frpc_translated_calls_total",
-                "Calls with peers that have another version of the schema.",
-                |service| service.calls,
-            ),
-            (
-                FigureKind::Counter,
-                "frpc_skipped_fields_total",
-                "Fields from such peers that their readers do not know.",
-                |service| service.skipped_fields,
-            ),
-            (
-                FigureKind::Gauge,
-                "frpc_translated_layouts",
-                "Other versions of the schema that connected peers have.",
-                |service| service.layouts.len() as u64,
-            ),
-        ];
-        for (kind, name, help, value) in rows {
+        let mut put = |kind, name, help, value: fn(&TranslatedService) -> u64| {
             for service in &self.translated {
                 to.put(kind, name, help, vec![("service", service.service.to_owned())], value(service));
             }
-        }
+        };
+        let help = "Calls with peers that have another version of the schema.";
+        put(FigureKind::Counter, "frpc_translated_calls_total", help, |service| service.calls);
+        let help = "Fields from such peers that their readers do not know.";
+        put(FigureKind::Counter, "frpc_skipped_fields_total", help, |service| service.skipped_fields);
+        let help = "Other versions of the schema that connected peers have.";
+        put(FigureKind::Gauge, "frpc_translated_layouts", help, |service| service.layouts.len() as u64);
     }
 }
 
@@ -222,33 +219,6 @@ fn put_topics(to: &mut MetricSet, topics: &TopicFigures) {
     to.counter("frisbee_topics_lost_total", help, topics.lost);
     to.gauge("frisbee_topics_subscriptions", "Subscriptions to topics.", topics.subscriptions);
     to.gauge("frisbee_topics_waiting_bytes", "Bytes queued for subscribers.", topics.waiting);
-}
-
-impl Snapshot {
-    /// Like [`figures`](Self::figures), but includes the connection metrics of several servers, distinguished by the
-    /// label `server`.
-    pub fn figures_of(&self, servers: &[(String, Stats)]) -> Vec<Metric> {
-        let mut figures = self.figures(None);
-        let mut of_servers = Vec::new();
-        for (name, stats) in servers {
-            let mut of_server = MetricSet(Vec::new());
-            put_stats(&mut of_server, stats);
-            for figure in &mut of_server.0 {
-                figure.labels.push(("server", name.clone()));
-            }
-            of_servers.append(&mut of_server.0);
-        }
-        // The metrics of one name must be consecutive. Names are in the order of the first server's metrics.
-        let mut names: Vec<&str> = Vec::new();
-        for figure in &of_servers {
-            if !names.contains(&figure.name) {
-                names.push(figure.name);
-            }
-        }
-        of_servers.sort_by_key(|figure| names.iter().position(|name| *name == figure.name));
-        figures.append(&mut of_servers);
-        figures
-    }
 }
 
 fn put_stats(to: &mut MetricSet, stats: &Stats) {

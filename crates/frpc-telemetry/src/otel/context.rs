@@ -46,9 +46,8 @@ pub(crate) fn of_span(span: &SpanContext) -> Option<TraceContext> {
 /// Returns the trace context of the span in OpenTelemetry's current context. Returns `None` if there is no such span or
 /// it has no ids.
 pub(crate) fn active() -> Option<TraceContext> {
-    Context::map_current(
-        |context| {
-            if context.has_active_span() { of_span(context.span().span_context()) } else { None }
-        },
-    )
+    Context::map_current(|context| match context.has_active_span() {
+        true => of_span(context.span().span_context()),
+        false => None,
+    })
 }

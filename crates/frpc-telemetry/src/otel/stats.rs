@@ -45,16 +45,15 @@ pub fn observe_stats(meter: &Meter, stats: &Stats) {
             }
         })
         .build();
-    let open = stats.clone();
-    let gauge = meter.u64_observable_gauge("frisbee.connections").with_description("Open connections.");
-    gauge.with_callback(move |observer| observer.observe(open.open(), &[])).build();
-    let streams = stats.clone();
-    let gauge = meter.u64_observable_gauge("frisbee.streams").with_description("Open streams.");
-    gauge.with_callback(move |observer| observer.observe(streams.streams(), &[])).build();
-    let gauge_stats = stats.clone();
-    let gauge = meter.u64_observable_gauge("frisbee.memory.held").with_unit("By");
-    gauge
-        .with_description("Bytes that are held for peers and charged to the memory limit.")
-        .with_callback(move |observer| observer.observe(gauge_stats.memory_held() as u64, &[]))
-        .build();
+    let memory_held = "Bytes that are held for peers and charged to the memory limit.";
+    let gauges: [(_, _, _, Read); 3] = [
+        ("frisbee.connections", "Open connections.", "", Stats::open),
+        ("frisbee.streams", "Open streams.", "", Stats::streams),
+        ("frisbee.memory.held", memory_held, "By", |stats| stats.memory_held() as u64),
+    ];
+    for (name, description, unit, read) in gauges {
+        let stats = stats.clone();
+        let gauge = meter.u64_observable_gauge(name).with_description(description).with_unit(unit);
+        gauge.with_callback(move |observer| observer.observe(read(&stats), &[])).build();
+    }
 }

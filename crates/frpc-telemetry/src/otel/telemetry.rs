@@ -63,9 +63,8 @@ impl Telemetry {
     /// Sets the tracer that creates the spans of calls. Only calls that [`sample`](Self::sample) has selected get a
     /// span. For these calls, the sampler of the tracer is consulted too. It receives a parent context that is marked
     /// as sampled, which the default sampler of the SDK accepts.
-    pub fn spans(mut self, tracer: impl ObjectSafeTracer + Send + Sync + 'static) -> Self {
-        self.tracer = Some(Arc::new(BoxedTracer::new(Box::new(tracer))));
-        self
+    pub fn spans(self, tracer: impl ObjectSafeTracer + Send + Sync + 'static) -> Self {
+        Self { tracer: Some(Arc::new(BoxedTracer::new(Box::new(tracer)))), ..self }
     }
 
     /// Sets the share of traces that begin here to sample, from 0 to 1. Defaults to 1. Other values are clamped to this
@@ -108,6 +107,36 @@ impl Telemetry {
     /// progress are counted.
     pub fn in_progress(&self) -> usize {
         self.lives.len()
+    }
+
+    /// Records the duration of a call that has ended, and ends its open spans.
+    fn finish(&self, about: &ObservedMethod, live: LiveCall, ended: &CallEnd) {
+        let LiveCall { span, open, started, .. } = live;
+        if let Some(durations) = &self.durations {
+            let (histogram, side) = match about.side() {
+                CallSide::Client => (&durations.client, CallSide::Client),
+                CallSide::Server => (&durations.server, CallSide::Server),
+            };
+            let code = ended.code.name();
+            let labels =
+                [KeyValue::new(names::SYSTEM, names::FRPC), method(about), KeyValue::new(names::STATUS_CODE, code)];
+            let took = started.elapsed().as_secs_f64();
+            if is_failure(side, ended.code) {
+                let [system, method, status] = labels;
+                histogram.record(took, &[system, method, status, KeyValue::new(names::ERROR_TYPE, code)]);
+            } else {
+                histogram.record(took, &labels);
+            }
+        }
+        open.into_iter().for_each(|attempt| close(attempt, about.side(), ended.code));
+        if let Some(mut span) = span {
+            for (name, size) in [(names::REQUEST_SIZE, ended.request_bytes), (names::REPLY_SIZE, ended.reply_bytes)] {
+                if size > 0 {
+                    span.set_attribute(KeyValue::new(name, i64::try_from(size).unwrap_or(i64::MAX)));
+                }
+            }
+            close(span, about.side(), ended.code);
+        }
     }
 }
 
@@ -164,38 +193,6 @@ impl Observer for Telemetry {
             *trace = of_span(span.span_context());
             live.open.push(begin(tracer, about, Some(live.attempts), trace));
         });
-    }
-}
-
-impl Telemetry {
-    /// Records the duration of a call that has ended, and ends its open spans.
-    fn finish(&self, about: &ObservedMethod, live: LiveCall, ended: &CallEnd) {
-        let LiveCall { span, open, started, .. } = live;
-        if let Some(durations) = &self.durations {
-            let (histogram, side) = match about.side() {
-                CallSide::Client => (&durations.client, CallSide::Client),
-                CallSide::Server => (&durations.server, CallSide::Server),
-            };
-            let code = ended.code.name();
-            let labels =
-                [KeyValue::new(names::SYSTEM, names::FRPC), method(about), KeyValue::new(names::STATUS_CODE, code)];
-            let took = started.elapsed().as_secs_f64();
-            if is_failure(side, ended.code) {
-                let [system, method, status] = labels;
-                histogram.record(took, &[system, method, status, KeyValue::new(names::ERROR_TYPE, code)]);
-            } else {
-                histogram.record(took, &labels);
-            }
-        }
-        open.into_iter().for_each(|attempt| close(attempt, about.side(), ended.code));
-        if let Some(mut span) = span {
-            for (name, size) in [(names::REQUEST_SIZE, ended.request_bytes), (names::REPLY_SIZE, ended.reply_bytes)] {
-                if size > 0 {
-                    span.set_attribute(KeyValue::new(name, i64::try_from(size).unwrap_or(i64::MAX)));
-                }
-            }
-            close(span, about.side(), ended.code);
-        }
     }
 }
 
