@@ -216,7 +216,7 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
         // Drop items without the lock, because they are the user's.
         drop(cancelled);
         if !has_task {
-            tokio::spawn(process(Task { shared: self.clone(), is_over: false }));
+            tokio::spawn(Task { shared: self.clone(), is_over: false }.process());
         } else if is_complete {
             self.complete.notify_one();
         }
@@ -286,51 +286,35 @@ impl<T, R, E> Drop for Task<T, R, E> {
     }
 }
 
-async fn process<T, R, E>(mut task: Task<T, R, E>)
-where
-    T: Send + 'static,
-    R: Send + 'static,
-    E: From<BatchError> + Send + 'static,
-{
-    while let Some(step) = task.shared.next() {
-        match step {
-            Step::Wait(None) => task.shared.complete.notified().await,
-            Step::Wait(Some(due)) => {
-                // An error means that the delay has expired.
-                let _ = tokio::time::timeout_at(due, task.shared.complete.notified()).await;
+impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static> Task<T, R, E> {
+    async fn process(mut self) {
+        while let Some(step) = self.shared.next() {
+            match step {
+                Step::Wait(None) => self.shared.complete.notified().await,
+                Step::Wait(Some(due)) => {
+                    // An error means that the delay has expired.
+                    let _ = tokio::time::timeout_at(due, self.shared.complete.notified()).await;
+                }
+                Step::Run(batch) => self.serve(batch).await,
             }
-            Step::Run(batch) => serve(&task.shared, batch).await,
         }
+        self.is_over = true;
     }
-    task.is_over = true;
-}
 
-/// Processes a batch and sends each call its result.
-async fn serve<T, R, E>(shared: &Shared<T, R, E>, batch: Vec<PendingCall<T, R, E>>)
-where
-    T: Send + 'static,
-    R: Send + 'static,
-    E: From<BatchError> + Send + 'static,
-{
-    let (items, replies): (Vec<T>, Vec<_>) = batch.into_iter().map(|waiting| (waiting.item, waiting.reply)).unzip();
-    let outcome = unwound(|| (shared.run)(items)).await;
-    shared.returned();
-    let failure = match &outcome {
-        Some(results) if results.len() == replies.len() => None,
-        Some(results) => Some(BatchError::ResultCount { results: results.len(), calls: replies.len() }),
-        None => Some(BatchError::Panicked),
-    };
-    match (failure, outcome) {
-        (None, Some(results)) => {
-            for (reply, result) in replies.into_iter().zip(results) {
+    /// Processes a batch and sends each call its result.
+    async fn serve(&self, batch: Vec<PendingCall<T, R, E>>) {
+        let (items, replies): (Vec<T>, Vec<_>) = batch.into_iter().map(|waiting| (waiting.item, waiting.reply)).unzip();
+        let outcome = unwound(|| (self.shared.run)(items)).await;
+        self.shared.returned();
+        let error = match outcome {
+            Some(results) if results.len() == replies.len() => {
                 // An error means that the call was cancelled.
-                let _ = reply.send(result);
+                return replies.into_iter().zip(results).for_each(|(reply, result)| drop(reply.send(result)));
             }
-        }
-        (failure, _) => {
-            let error = failure.unwrap_or(BatchError::Panicked);
-            replies.into_iter().for_each(|reply| drop(reply.send(Err(error.clone().into()))));
-        }
+            Some(results) => BatchError::ResultCount { results: results.len(), calls: replies.len() },
+            None => BatchError::Panicked,
+        };
+        replies.into_iter().for_each(|reply| drop(reply.send(Err(error.clone().into()))));
     }
 }
 
