@@ -91,7 +91,7 @@ impl Fleet {
     #[inline(never)]
     fn weighed(&self) -> Option<ChosenServer> {
         let mut choice = self.choice.lock();
-        if choice.has_ejected() {
+        if choice.has_ejected {
             // Most calls do not read the time, so a channel with few calls would notice the end of the ejection late.
             self.clock.refresh();
         }
@@ -116,7 +116,7 @@ impl Fleet {
             self.choice.lock().assess(now);
         }
         let choice = self.choice.lock();
-        if choice.spills() || choice.has_ejected() || self.clock.has_reports() {
+        if choice.spills() || choice.has_ejected || self.clock.has_reports() {
             self.clock.mark();
         }
     }
@@ -137,7 +137,11 @@ impl Fleet {
             tokio::time::timeout_at(end, connected)
         };
         limited.await.unwrap_or_else(|_| {
-            Err(if is_late { self.late() } else { unreachable(&self.without_connection(self.connect_timeout)) })
+            if is_late {
+                let why = String::from("not sent: no connection before the deadline");
+                return Err(Status::deadline_exceeded(self.with_failure(why)));
+            }
+            Err(unreachable(&self.without_connection(self.connect_timeout)))
         })
     }
 
@@ -161,7 +165,7 @@ impl Fleet {
                 return Ok(chosen.into_picked());
             }
             if self.is_closed.load(Ordering::Acquire) {
-                return Err(closed());
+                return Err(Status::failed_precondition("not sent: the channel was closed by its owner"));
             }
             if self.is_abandoned() {
                 return Err(unreachable(RUNTIME_ENDED));
@@ -190,12 +194,6 @@ impl Fleet {
             (None, Some(resolving)) => resolving.with_failure(&text),
             (None, None) => text,
         }
-    }
-
-    /// Returns the status of a call if its deadline passed before a connection was available.
-    fn late(&self) -> Status {
-        let why = String::from("not sent: no connection before the deadline");
-        Status::deadline_exceeded(self.with_failure(why))
     }
 
     fn close_all(&self) {
@@ -317,11 +315,6 @@ where
         if left.is_empty() { Poll::Ready(failed) } else { Poll::Pending }
     })
     .await
-}
-
-/// Returns the status of calls made on a closed channel.
-fn closed() -> Status {
-    Status::failed_precondition("not sent: the channel was closed by its owner")
 }
 
 fn unreachable(why: &str) -> Status {

@@ -65,13 +65,10 @@ fn server_of(text: &str) -> Option<SocketAddr> {
 /// Returns `name` if it is a valid domain name.
 fn checked(name: &str) -> Option<String> {
     // Apply the limits of RFC 1035: at most 255 bytes per name and 63 per label.
-    let is_label = |label: &str| (1..=63).contains(&label.len()) && label.chars().all(is_of_label);
+    let is_inner = |character: char| character.is_alphanumeric() || matches!(character, '-' | '_');
+    let is_label = |label: &str| (1..=63).contains(&label.len()) && label.chars().all(is_inner);
     let labels = name.strip_suffix('.').unwrap_or(name);
     (name.len() < 255 && labels.split('.').all(is_label)).then(|| name.to_owned())
-}
-
-fn is_of_label(character: char) -> bool {
-    character.is_alphanumeric() || matches!(character, '-' | '_')
 }
 
 #[cfg(test)]

@@ -81,15 +81,14 @@ impl DnsResolver {
     /// # Panics
     /// If the lower bound is zero, because records with a TTL of zero would be looked up without a pause.
     #[must_use]
-    pub fn with_bounds(mut self, bounds: RangeInclusive<Duration>) -> Self {
+    pub fn with_bounds(self, bounds: RangeInclusive<Duration>) -> Self {
         assert!(!bounds.start().is_zero(), "bounds of {bounds:?}; the lower one must be greater than zero");
-        self.bounds = bounds;
-        self
+        Self { bounds, ..self }
     }
 
     async fn query(&mut self) -> io::Result<Found<Endpoint>> {
         // Read the system's settings at each lookup, because the DNS servers or the hosts file may have changed.
-        let resolver = &asking(self.address.server).map_err(|error| failed(&error))?;
+        let resolver = &asking(self.address.server).map_err(io::Error::other)?;
         let (found, families) = match &self.address.question {
             Question::Known(address) => ((vec![Endpoint::new(address.to_string())], u32::MAX), Families::new()),
             Question::Host { name, port } => {
@@ -283,12 +282,8 @@ async fn records(resolver: &TokioResolver, name: &str, kind: RecordType) -> io::
     match resolver.lookup(name, kind).await {
         Ok(lookup) => Ok(lookup.answers().to_vec()),
         Err(error) if error.is_no_records_found() => Ok(Vec::new()),
-        Err(error) => Err(failed(&error)),
+        Err(error) => Err(io::Error::other(error)),
     }
-}
-
-fn failed(error: &NetError) -> io::Error {
-    io::Error::other(error.to_string())
 }
 
 #[cfg(test)]

@@ -44,9 +44,9 @@ impl Registration {
 
     /// Sets the TTL of the lease. A dead server is removed after this time. Rounded up to whole seconds, and at least 1
     /// s. Defaults to 10 s. The lease is renewed three times per TTL.
-    pub fn with_ttl(mut self, ttl: Duration) -> Self {
-        self.ttl = Duration::from_secs(ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0)).max(Duration::from_secs(1));
-        self
+    pub fn with_ttl(self, ttl: Duration) -> Self {
+        let seconds = ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0);
+        Self { ttl: Duration::from_secs(seconds.max(1)), ..self }
     }
 
     /// Spawns a task that registers the server and keeps its lease. The task keeps retrying while etcd is unreachable.

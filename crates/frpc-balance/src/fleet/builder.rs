@@ -94,9 +94,8 @@ impl FleetBuilder {
     /// Sets the time over which clients of a [resolver](crate::resolve) spread their connections to an endpoint that
     /// joined or closed its connections. Each client waits for a random part of it, unless a call finds no connection
     /// at all. Defaults to 3 s; with zero, no client waits.
-    pub fn connection_spread(mut self, spread: Duration) -> Self {
-        self.spread = spread;
-        self
+    pub fn connection_spread(self, spread: Duration) -> Self {
+        Self { spread, ..self }
     }
 
     /// Connects to several servers with the same services, by addresses as in [`connect`](ChannelBuilder::connect).

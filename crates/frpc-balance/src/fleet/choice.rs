@@ -17,8 +17,7 @@ use crate::fleet::estimate::{EXCLUDED, FleetState, PROBE, ServerEstimate};
 use crate::fleet::members::Row;
 use crate::fleet::options::FleetOptions;
 use crate::fleet::{below, common};
-use frpc::picker::Link;
-use frpc::picker::{PendingCall, PickedConnection};
+use frpc::picker::{Link, PendingCall, PickedConnection};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -66,7 +65,7 @@ pub(crate) struct CandidateSet {
     /// Total weight of the servers in the local zone, connected or not.
     near_weight: u64,
     /// Whether a server is ejected, so that the time of its probe must be noticed.
-    has_ejected: bool,
+    pub(crate) has_ejected: bool,
     /// An ejected server that is due for a probe call. The next suitable call becomes the probe.
     deferred_probe: Option<Candidate>,
 }
@@ -328,11 +327,6 @@ impl CandidateSet {
         self.spill != 0
     }
 
-    /// Returns whether a server is ejected.
-    pub(crate) fn has_ejected(&self) -> bool {
-        self.has_ejected
-    }
-
     /// Recomputes the costs of all servers and the share of calls that goes to other zones.
     pub(crate) fn assess(&mut self, now: u64) {
         let all = || self.near.servers.iter().chain(&self.far.servers);
@@ -428,7 +422,7 @@ impl Tier {
     #[inline(never)]
     fn by_report(&self, clock: &FleetClock) -> Option<(usize, u64)> {
         let cost = |index: u32| self.servers.get(index as usize).map_or(EXCLUDED, Candidate::usual_cost);
-        let (index, cost) = clock.best_report(cost)?;
+        let (index, cost) = clock.reports.best(clock.now(), cost)?;
         Some((index as usize, cost)).filter(|(_, cost)| is_ordinary(*cost))
     }
 }

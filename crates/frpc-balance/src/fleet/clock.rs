@@ -123,19 +123,11 @@ impl FleetClock {
     pub(crate) fn take_changed(&self) -> bool {
         self.changed.swap(false, Ordering::AcqRel)
     }
-}
 
-impl FleetClock {
     /// Records that the server with this rank has reported its load.
     pub(super) fn note_report(&self, rank: u32) {
         self.reports.record(rank, self.now());
         self.mark();
-    }
-
-    /// Returns the rank and cost of the cheapest server with a recent load report. `cost` returns the cost of a server
-    /// by its rank.
-    pub(crate) fn best_report(&self, cost: impl Fn(u32) -> u64) -> Option<(u32, u64)> {
-        self.reports.best(self.now(), cost)
     }
 
     /// Returns whether there are recent load reports.
@@ -230,8 +222,8 @@ mod tests {
         assert!(!clock.has_reports());
         assert_eq!(relaxed(&|| clock.note_report(3)), (false, true));
         assert!(clock.has_reports());
-        assert_eq!(clock.best_report(u64::from), Some((3, 3)));
+        assert_eq!(clock.reports.best(clock.now(), u64::from), Some((3, 3)));
         clock.reports.clear();
-        assert_eq!(clock.best_report(u64::from), None, "reports should be discarded when ranks change");
+        assert_eq!(clock.reports.best(clock.now(), u64::from), None, "reports should be discarded when ranks change");
     }
 }

@@ -106,7 +106,7 @@ pub(crate) struct ServerEstimate {
 }
 
 /// Observations about a server. Times are measured by the fleet's clock, where 0 means never.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 struct Observations {
     /// Weight of the server as a fraction of the maximum weight.
     share: f64,
@@ -229,20 +229,7 @@ impl Observations {
 
 impl ServerEstimate {
     pub(crate) fn new(clock: &Arc<FleetClock>) -> Arc<Self> {
-        let state = Observations {
-            share: 1.0,
-            peak: 0,
-            measured_at: 0,
-            reported: None,
-            waits_since: 0,
-            arrived_at: 0,
-            failure_penalty: 0.0,
-            penalized_at: 0,
-            ejections: 0,
-            ejected_until: 0,
-            is_tried: false,
-            is_starting: false,
-        };
+        let state = Observations { share: 1.0, ..Observations::default() };
         let [doubted, open] = [false, true].map(AtomicBool::new);
         let (cost, [others, rank]) = (AtomicU64::new(EXCLUDED), [0, NOWHERE].map(AtomicU32::new));
         Arc::new(Self { clock: clock.clone(), cost, others, doubted, open, rank, state: Mutex::new(state) })

@@ -2,8 +2,7 @@
 
 use crate::fleet::estimate::ServerEstimate;
 use crate::resolve::Endpoint;
-use frpc::picker::Link;
-use frpc::picker::Links;
+use frpc::picker::{Link, Links};
 use parking_lot::Mutex;
 use std::pin::pin;
 use std::sync::Arc;

@@ -41,9 +41,8 @@ impl Reports {
     /// the oldest one.
     pub(super) fn record(&self, rank: u32, now: u64) {
         let mut entries = self.entries.lock();
-        if let Some(at) = entries.iter().position(|entry| entry.rank == rank) {
-            entries.remove(at);
-        } else if entries.len() >= REPORTS_MAX {
+        entries.retain(|entry| entry.rank != rank);
+        if entries.len() >= REPORTS_MAX {
             entries.remove(0);
         }
         entries.push(LoadReport { rank, at: now });
@@ -60,10 +59,7 @@ impl Reports {
 
     /// Discards the load report of a server, because a call was sent based on it.
     pub(super) fn spend(&self, rank: u32) {
-        let mut entries = self.entries.lock();
-        if let Some(at) = entries.iter().position(|entry| entry.rank == rank) {
-            entries.remove(at);
-        }
+        self.entries.lock().retain(|entry| entry.rank != rank);
     }
 
     /// Discards all load reports. Called when the ranks of the servers have changed.

@@ -40,24 +40,21 @@ impl Endpoint {
     /// Sets the weight, which determines the server's share of calls. An endpoint of weight 0 receives calls only while
     /// no other endpoint is connected.
     #[must_use]
-    pub fn with_weight(mut self, weight: u32) -> Self {
-        self.weight = weight;
-        self
+    pub fn with_weight(self, weight: u32) -> Self {
+        Self { weight, ..self }
     }
 
     /// Sets the zone of the server, such as a data centre.
     #[must_use]
-    pub fn with_zone(mut self, zone: impl Into<String>) -> Self {
-        self.zone = Some(zone.into());
-        self
+    pub fn with_zone(self, zone: impl Into<String>) -> Self {
+        Self { zone: Some(zone.into()), ..self }
     }
 
     /// Sets the server name to verify against the server's certificate. Defaults to the name set on the channel, or
     /// else to the host of the address.
     #[must_use]
-    pub fn with_server_name(mut self, name: impl Into<String>) -> Self {
-        self.server_name = Some(name.into());
-        self
+    pub fn with_server_name(self, name: impl Into<String>) -> Self {
+        Self { server_name: Some(name.into()), ..self }
     }
 
     /// Adds a metadata entry for use by connectors and observers. The channel does not interpret it.
@@ -92,31 +89,19 @@ impl Endpoint {
         &self.metadata
     }
 
-    /// Returns the identity of the server, which is the same for equivalent forms of its address.
-    pub(crate) fn key(&self) -> Key {
+    /// Returns the identity of the server: its address and its name in the certificate. It is the same for equivalent
+    /// forms of the address.
+    pub(crate) fn key(&self) -> (String, Option<String>) {
         let address = match self.address.parse::<SocketAddr>() {
-            Ok(address) => Address::Socket(canonical(address)),
+            Ok(address) => canonical(address).to_string(),
             // Keep the case, because paths of Unix sockets are case-sensitive.
             Err(_) if ["unix:", "unix+shm:", "grpc+unix:"].iter().any(|scheme| self.address.starts_with(scheme)) => {
-                Address::Name(self.address.clone())
+                self.address.clone()
             }
-            Err(_) => Address::Name(self.address.to_ascii_lowercase()),
+            Err(_) => self.address.to_ascii_lowercase(),
         };
-        Key { address, server_name: self.server_name.as_ref().map(|name| name.to_ascii_lowercase()) }
+        (address, self.server_name.as_ref().map(|name| name.to_ascii_lowercase()))
     }
-}
-
-/// Identity of a server. Two endpoints with equal keys are the same server.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Key {
-    address: Address,
-    server_name: Option<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Address {
-    Socket(SocketAddr),
-    Name(String),
 }
 
 /// Converts an IPv4-mapped IPv6 address to IPv4. Returns other addresses unchanged.

@@ -103,7 +103,9 @@ fn times_are_rounded_to_power_of_two() {
 
 /// Returns the rank and cost of the cheapest of these servers by their load reports, with one call on each.
 fn promised(estimates: &[&ServerEstimate]) -> Option<(u32, u64)> {
-    estimates[0].clock.best_report(|index| estimates[index as usize].cost() * (1 + estimates[index as usize].others()))
+    let clock = &estimates[0].clock;
+    let cost = |index: u32| estimates[index as usize].cost() * (1 + estimates[index as usize].others());
+    clock.reports.best(clock.now(), cost)
 }
 
 #[test]
