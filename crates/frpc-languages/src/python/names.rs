@@ -21,8 +21,8 @@ const KEYWORDS: [&str; 35] = [
 const BUILTINS: [&str; 8] = ["bool", "bytes", "dict", "float", "int", "list", "object", "str"];
 
 /// Attributes that every `IntEnum` has, so that enum values cannot use their names.
-const OF_ENUMS: &str = "as_integer_ratio bit_count bit_length conjugate denominator from_bytes imag is_integer mro name numerator real \
-     to_bytes value";
+const OF_ENUMS: &str = "as_integer_ratio bit_count bit_length conjugate denominator from_bytes imag is_integer mro \
+                        name numerator real to_bytes value";
 
 /// Names that generated classes and `dataclasses` use within the scope of a class.
 const PRIVATE: [&str; 6] = ["_HAS_DEFAULT_FACTORY", "_builtins", "_dataclasses", "_enum", "_frpc", "_typing"];

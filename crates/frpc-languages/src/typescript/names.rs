@@ -14,16 +14,17 @@ use crate::names::{MemberNames, is_word_of, short_values};
 /// Identifiers that generated types and constants must not use. The list contains the reserved words of TypeScript,
 /// names of primitive types, and words such as `keyof` that are keywords only before another name. It also contains the
 /// names that CommonJS defines in each module, and the globals that generated code uses.
-const RESERVED: &str = "abstract any arguments as async await bigint boolean break case catch class const continue debugger declare \
-     default delete do else enum eval export exports extends false finally for function globalThis if implements \
-     import in infer instanceof interface keyof let Map never new null number object package private Promise \
-     protected public readonly require return static string super switch symbol this throw true try type typeof \
-     undefined unique unknown var void while with yield";
+const RESERVED: &str = "abstract any arguments as async await bigint boolean break case catch class const continue \
+                        debugger declare default delete do else enum eval export exports extends false finally for \
+                        function globalThis if implements import in infer instanceof interface keyof let Map never \
+                        new null number object package private Promise protected public readonly require return \
+                        static string super switch symbol this throw true try type typeof undefined unique unknown \
+                        var void while with yield";
 
 /// Names that generated properties must not have: those inherited from `Object.prototype` or found on classes,
 /// `toJSON`, which `JSON.stringify` calls, and `__proto__`, which sets the prototype in an object literal.
-const INHERITED: &str = "__proto__ constructor hasOwnProperty isPrototypeOf propertyIsEnumerable prototype toJSON toLocaleString \
-     toString valueOf";
+const INHERITED: &str = "__proto__ constructor hasOwnProperty isPrototypeOf propertyIsEnumerable prototype toJSON \
+                         toLocaleString toString valueOf";
 
 /// Appends `$` to a name until it is neither reserved nor taken.
 pub(super) fn free(wanted: &str, reserved: &mut HashSet<String>) -> String {

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 pub(super) struct Side {
     /// Items of each type in the description, followed by the items of the entries of each map. Enums have no items.
     pub(super) nodes: Vec<Vec<Item>>,
-    /// Fields 1 and 2 of each node, which are the key and the value if it is the type of a map's entries. A search of the
-    /// node for each map would take quadratic time with a hostile description.
+    /// Fields 1 and 2 of each node, which are the key and the value if it is the type of a map's entries. A search of
+    /// the node for each map would take quadratic time with a hostile description.
     parts: Vec<[Option<Field>; 2]>,
     /// Numbers that each enum of the description declares, by type index.
     pub(super) enums: Vec<Vec<i32>>,
