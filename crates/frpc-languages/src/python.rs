@@ -338,11 +338,12 @@ impl Generator<'_> {
             (true, false) => ("requests", format!("_typing.Iterable[{request}]")),
             (true, true) => ("requests", format!("_frpc.Source[{request}]")),
         };
+        let stream = if is_async { "AsyncStream" } else { "Stream" };
         let (result, call) = match (sends, receives) {
             (false, false) => (reply, "_unary"),
             (true, false) => (reply, "_client_streaming"),
-            (false, true) => (format!("_frpc.{}[{reply}]", stream(is_async)), "_server_streaming"),
-            (true, true) => (format!("_frpc.{}[{reply}]", stream(is_async)), "_streaming"),
+            (false, true) => (format!("_frpc.{stream}[{reply}]"), "_server_streaming"),
+            (true, true) => (format!("_frpc.{stream}[{reply}]"), "_streaming"),
         };
         let (define, wait) = if is_async && !receives { ("async def", "await ") } else { ("def", "") };
         let _ = writeln!(
@@ -388,9 +389,4 @@ impl Generator<'_> {
             let _ = writeln!(text, "    {}", format!("#: {line}").trim_end());
         }
     }
-}
-
-/// Returns the name of the runtime library's class for streams of replies.
-fn stream(is_async: bool) -> &'static str {
-    if is_async { "AsyncStream" } else { "Stream" }
 }

@@ -133,7 +133,8 @@ impl Generator<'_> {
 
     fn enumeration(&self, module: &mut Module<'_>, name: &str, found: &FoundDescriptor<'_, EnumDescriptorProto>) {
         let ident = self.names.own(name);
-        self.docs(module, found.file, &found.path, "", false);
+        module.text.push('\n');
+        self.doc_lines(&mut module.text, found.file, &found.path, "", false, "");
         let _ = writeln!(module.text, "export const {ident} = {{");
         for (at, (value, proto)) in value_names(found.proto).into_iter().zip(&found.proto.value).enumerate() {
             let deprecated = proto.options.as_ref().is_some_and(prost_types::EnumValueOptions::deprecated);
@@ -150,7 +151,8 @@ impl Generator<'_> {
         let proto = found.proto;
         let fields = fields_of(proto);
         let deprecated = proto.options.as_ref().is_some_and(prost_types::MessageOptions::deprecated);
-        self.docs(module, found.file, &found.path, "", deprecated);
+        module.text.push('\n');
+        self.doc_lines(&mut module.text, found.file, &found.path, "", deprecated, "");
         let _ = writeln!(module.text, "export interface {ident} {{");
         let mut emitted = BTreeSet::new();
         for (at, field) in proto.field.iter().enumerate() {
@@ -355,12 +357,6 @@ impl Generator<'_> {
             reply: self.used(module, proto.output_type()),
             more,
         }
-    }
-
-    /// Writes an empty line and the doc comment of an item.
-    fn docs(&self, module: &mut Module<'_>, file: &FileDescriptorProto, path: &[i32], indent: &str, deprecated: bool) {
-        module.text.push('\n');
-        self.doc_lines(&mut module.text, file, path, indent, deprecated, "");
     }
 
     /// Writes the comment lines of an item in the schema, or `fallback` if it has none.

@@ -124,19 +124,14 @@ struct RawRequest {
     proto_file: Vec<Vec<u8>>,
 }
 
-/// A `FileDescriptorSet` with files that are still encoded.
-#[derive(Clone, PartialEq, prost::Message)]
-struct RawSet {
-    #[prost(bytes = "vec", repeated, tag = "1")]
-    file: Vec<Vec<u8>>,
-}
-
 /// Returns the generated files, or the text of an error in the schema or the parameters.
 fn files(request: CodeGeneratorRequest, input: &[u8]) -> Result<Vec<File>, String> {
     let builder = parameters::builder(request.parameter())?;
     let mut set = FileDescriptorSet { file: request.proto_file };
-    if let Ok(RawRequest { proto_file: file }) = RawRequest::decode(input) {
-        frpc_build::keep_options(&mut set, &RawSet { file }.encode_to_vec());
+    if let Ok(request) = RawRequest::decode(input) {
+        let mut encoded = Vec::new();
+        prost::encoding::bytes::encode_repeated(1, &request.proto_file, &mut encoded);
+        frpc_build::keep_options(&mut set, &encoded);
     }
     let output = builder.generate(set, &request.file_to_generate).map_err(|error| error.to_string())?;
     for warning in output.warnings {
