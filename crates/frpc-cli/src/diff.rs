@@ -26,15 +26,7 @@ pub(crate) async fn diff(arguments: &DiffArguments, context: &Context) -> Result
     let mut open: VecDeque<_> =
         before.pool.all_messages().filter_map(|one| Some((one.clone(), by_name(&after.pool, &one)?))).collect();
     compare_services(&before.services, &after.services, &mut open, &mut report);
-    let types = [&before, &after].map(|schema| layout::Schema::new(schema.pool.file_descriptor_protos()));
-    let mut seen = BTreeSet::new();
-    while let Some((old, new)) = open.pop_front() {
-        // Skip the hidden entry messages of maps: the layout of a map field contains the types of its keys and values,
-        // and `contained_messages` finds the messages in the values.
-        if seen.insert((old.full_name().to_owned(), new.full_name().to_owned())) && !old.is_map_entry() {
-            compare_messages(&types, &old, &new, &mut open, &mut report)?;
-        }
-    }
+    compare_messages([&before.pool, &after.pool], &pairs(open), &mut report)?;
     for old in before.pool.all_enums() {
         if let Some(new) = after.pool.get_enum_by_name(old.full_name()) {
             compare_enums(&old, &new, &mut report);
@@ -146,36 +138,67 @@ fn compare_services(
     }
 }
 
-/// Compares each field of the old message with the field of the same number in the new message. Queues the messages in
-/// these fields for a later comparison.
+/// Returns these pairs of messages and those in their fields, each pair once.
+fn pairs(mut open: VecDeque<(MessageDescriptor, MessageDescriptor)>) -> Vec<(MessageDescriptor, MessageDescriptor)> {
+    let (mut seen, mut pairs) = (BTreeSet::new(), Vec::new());
+    while let Some((old, new)) = open.pop_front() {
+        // Skip the hidden entry messages of maps: the layout of a map field contains the types of its keys and values,
+        // and `contained_messages` finds the messages in the values.
+        if seen.insert((old.full_name().to_owned(), new.full_name().to_owned())) && !old.is_map_entry() {
+            let contained = |field: FieldDescriptor| {
+                let other = new.get_field(field.number())?;
+                contained_messages(field.kind(), other.kind())
+            };
+            open.extend(old.fields().filter_map(contained));
+            pairs.push((old, new));
+        }
+    }
+    pairs
+}
+
+/// Compares the messages of each pair.
+///
+/// All messages are described at once. A description contains all types in the fields of a message, so separate ones of
+/// messages that contain each other would take quadratic time.
 fn compare_messages(
-    [old_types, new_types]: &[layout::Schema<'_>; 2],
-    old: &MessageDescriptor,
-    new: &MessageDescriptor,
-    messages: &mut VecDeque<(MessageDescriptor, MessageDescriptor)>,
+    pools: [&DescriptorPool; 2],
+    pairs: &[(MessageDescriptor, MessageDescriptor)],
     report: &mut Report,
 ) -> Result<(), Failure> {
-    let describe = |types: &layout::Schema<'_>, message: &MessageDescriptor| {
-        let described = types.message(message.full_name()).map_err(Failure::new)?;
-        Ok::<_, Failure>(described.description)
-    };
-    let (before, after) = (describe(old_types, old)?, describe(new_types, new)?);
-    // Type 0 of a description is the described message itself, so `(0, 0)` is the pair `old` and `new`. The
-    // fields of a refused pair cannot be converted into each other in either direction.
-    let refused = Plan::refusals(&before, &after, (0, 0)).map_err(Failure::new)?;
+    let [old_types, new_types] = pools.map(|pool| layout::Schema::new(pool.file_descriptor_protos()));
+    let (before, olds) = old_types.messages(pairs.iter().map(|(old, _)| old.full_name())).map_err(Failure::new)?;
+    let (after, news) = new_types.messages(pairs.iter().map(|(_, new)| new.full_name())).map_err(Failure::new)?;
+    let indices: Vec<(u32, u32)> = olds.into_iter().zip(news).collect();
+    let refused = Plan::refusals(&before, &after, &indices).map_err(Failure::new)?;
+    for (((old, new), (of_old, of_new)), refused) in pairs.iter().zip(indices).zip(refused) {
+        let fields = [fields(&before, of_old), fields(&after, of_new)];
+        compare_fields([old, new], &fields, &refused, report);
+    }
+    Ok(())
+}
+
+/// Compares each field of the old message with the field of the same number in the new message.
+fn compare_fields(
+    [old, new]: [&MessageDescriptor; 2],
+    fields: &[BTreeMap<u32, Field>; 2],
+    refused: &[layout::Refusal],
+    report: &mut Report,
+) {
+    // Refused fields cannot be converted into each other in either direction.
     let refused: BTreeSet<_> = refused.iter().map(layout::Refusal::number).collect();
-    let (before, after) = (fields(&before), fields(&after));
+    // The ranges do not overlap.
+    let reserved: BTreeMap<u32, u32> = new.reserved_ranges().map(|range| (range.start, range.end)).collect();
     for found in old.fields() {
         let (number, name) = (found.number(), found.name());
         let item = format!("{}.{name} = {number}", old.full_name());
         let Some(other) = new.get_field(number) else {
-            let is_reserved = new.reserved_ranges().any(|range| range.contains(&number));
+            let is_reserved = reserved.range(..=number).next_back().is_some_and(|(_, end)| number < *end);
             let advice = if is_reserved { "" } else { "; reserve its number, so that it is not used again" };
             report.add(true, &item, &format!("field removed{advice}"));
             continue;
         };
         // Each description contains all fields of its message, so both texts are present.
-        let [was, is] = [&before, &after].map(|of| of.get(&number).map(ToString::to_string).unwrap_or_default());
+        let [was, is] = fields.each_ref().map(|of| of.get(&number).map(ToString::to_string).unwrap_or_default());
         if refused.contains(&number) {
             report.add(false, &item, &format!("{was} became {is}, methods with it fail with FailedPrecondition"));
         } else {
@@ -191,12 +214,10 @@ fn compare_messages(
         if name != other.name() || !in_json.is_empty() {
             report.add(true, &item, &format!("renamed to {}{in_json}", other.name()));
         }
-        messages.extend(contained_messages(found.kind(), other.kind()));
     }
     for found in new.fields().filter(|found| old.get_field(found.number()).is_none()) {
         report.add(true, &format!("{}.{} = {}", new.full_name(), found.name(), found.number()), "field added");
     }
-    Ok(())
 }
 
 /// Describes how a field changed between being plain, `optional` and a member of a oneof. Returns `None` if it did not
@@ -231,10 +252,9 @@ fn contained_messages(old: Kind, new: Kind) -> Option<(MessageDescriptor, Messag
     }
 }
 
-/// Returns the fields of a message, with their numbers as keys.
-fn fields(description: &Description) -> BTreeMap<u32, Field> {
-    let fields = match description.types.first() {
-        // The first type of a description is the described message. The other types are the types of its fields.
+/// Returns the fields of the message with this type index, with their numbers as keys.
+fn fields(description: &Description, message: u32) -> BTreeMap<u32, Field> {
+    let fields = match description.types.get(message as usize) {
         Some(TypeLayout::Message(fields)) => fields.as_slice(),
         _ => &[],
     };
@@ -263,6 +283,24 @@ mod tests {
     use frpc::prost::Message as _;
     use prost_reflect::prost_types::field_descriptor_proto::Type;
     use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
+
+    /// Regression test: the messages of a chain were described again for each message that leads to them. The time was
+    /// quadratic.
+    #[test]
+    fn messages_of_a_chain_are_described_once() {
+        let links: String = (0..50).map(|at| format!("message M{at} {{ M{} next = 1; }}", at + 1)).collect();
+        let text = format!("syntax = \"proto3\"; {links} message M50 {{}}");
+        let file = protox::file::File::from_source("m.proto", &text).expect("schema should be valid");
+        let files = FileDescriptorSet { file: vec![file.into()] }.encode_to_vec();
+        let pool = Schema::of_grpc(&files).expect("descriptors should be accepted").pool;
+        let first = pool.get_message_by_name("M0").expect("schema should contain the message");
+        let all = pool.all_messages().chain([first]);
+        let pairs = pairs(all.map(|message| (message.clone(), message)).collect());
+        let names = pairs.iter().map(|(old, _)| old.full_name());
+        let types = layout::Schema::new(pool.file_descriptor_protos());
+        let (description, indices) = types.messages(names).expect("schema should contain all types");
+        assert_eq!((description.types.len(), indices), (51, (0..51).collect()));
+    }
 
     /// Regression test: comparing maps whose entry is its own value overflowed the stack.
     #[test]

@@ -297,6 +297,26 @@ fn diff_prints_changes_of_presence_and_oneofs() {
 }
 
 #[test]
+fn diff_names_removed_fields_without_reserved_numbers() {
+    let folder = tempfile::tempdir().expect("folder should be created");
+    let [old, new] = [("old", "int32 a = 2; int32 b = 5; int32 c = 7; int32 d = 8;"), ("new", "reserved 2, 5 to 7;")]
+        .map(|(name, fields)| {
+            let path = folder.path().join(format!("{name}.proto"));
+            fs::write(&path, format!("syntax = \"proto3\"; package stock; message A {{ {fields} }}"))
+                .expect("schema should be written");
+            path.to_str().expect("path should be UTF-8").to_owned()
+        });
+    let text = stdout(&run("", &["diff", &old, &new]));
+    let expected = [
+        "safe   stock.A.a = 2: field removed",
+        "safe   stock.A.b = 5: field removed",
+        "safe   stock.A.c = 7: field removed",
+        "safe   stock.A.d = 8: field removed; reserve its number, so that it is not used again",
+    ];
+    assert_eq!(text.lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn gateway_calls_server_of_another_schema_version() {
     let folder = tempfile::tempdir().expect("folder should be created");
     let schema = folder.path().join("quickstart.proto");

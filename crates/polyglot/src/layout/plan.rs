@@ -258,16 +258,23 @@ impl Plan {
         Ok(Self { extended: program, flat, roots })
     }
 
-    /// Returns the pairs of fields of two messages that cannot be translated in either direction. Nested messages are
-    /// not examined.
+    /// Returns the pairs of fields that cannot be translated in either direction, for each of `pairs`: the type indexes
+    /// of a message in `from` and of one in `to`. Nested messages are not examined.
     ///
     /// # Errors
     ///
-    /// If the plan would exceed its limits.
-    pub fn refusals(from: &Description, to: &Description, root: (u32, u32)) -> Result<Vec<Refusal>, PlanError> {
+    /// If two messages have too many fields, or the fields too many pairs of types.
+    pub fn refusals(
+        from: &Description,
+        to: &Description,
+        pairs: &[(u32, u32)],
+    ) -> Result<Vec<Vec<Refusal>>, PlanError> {
         let mut builder = Builder::new(Side::new(from, Form::Extended), Side::new(to, Form::Extended));
-        let _ = builder.pair(root.0, root.1)?;
-        Ok(builder.edges(root.0, root.1)?.1)
+        let refusals = pairs.iter().map(|(from, to)| {
+            builder.parts = PARTS_MAX;
+            Ok(builder.edges(*from, *to)?.1)
+        });
+        refusals.collect()
     }
 
     /// Returns the approximate memory used by the plan in bytes.

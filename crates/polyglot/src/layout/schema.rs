@@ -118,6 +118,34 @@ impl<'a> Schema<'a> {
         types.describe(name, Vec::new())
     }
 
+    /// Describes the layouts of the messages with these full names. Returns the description with the type index of each
+    /// message.
+    ///
+    /// # Errors
+    ///
+    /// If the schema lacks a message or a type that it contains, or a type is a group.
+    ///
+    /// ```
+    /// use polyglot::layout::Schema;
+    /// use prost_types::{DescriptorProto, FileDescriptorProto};
+    ///
+    /// let message = |name: &str| DescriptorProto { name: Some(name.to_owned()), ..DescriptorProto::default() };
+    /// let message_type = vec![message("One"), message("Other")];
+    /// let file = FileDescriptorProto { message_type, ..FileDescriptorProto::default() };
+    /// let (description, indices) = Schema::new([&file]).messages(["One", "Other", "One"])?;
+    /// assert_eq!((description.types.len(), indices), (2, vec![0, 1, 0]));
+    /// # Ok::<(), polyglot::layout::SchemaError>(())
+    /// ```
+    pub fn messages<'n>(
+        &self,
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> Result<(Description, Vec<u32>), SchemaError> {
+        let mut types = Types { schema: self, names: Vec::new(), indices: HashMap::new() };
+        let names = names.into_iter();
+        let indices = names.map(|name| types.message(&format!(".{name}"))).collect::<Result<_, _>>()?;
+        Ok((types.describe("", Vec::new())?.description, indices))
+    }
+
     fn get(&self, name: &str) -> Result<Declaration<'a>, SchemaError> {
         self.declared.get(name).copied().ok_or_else(|| SchemaError(format!("type {name:?} not found in the schema")))
     }
