@@ -29,6 +29,12 @@ pub(crate) fn check_growth(context: &AdapterContext, before: usize, bytes: usize
     Err(overloaded())
 }
 
+/// Returns the memory in bytes that the content of metadata takes at least.
+#[cfg(feature = "http")]
+pub(crate) fn metadata_size(metadata: &frpc::Metadata) -> usize {
+    metadata.iter().map(|(key, value)| key.len() + value.len()).sum()
+}
+
 /// Number of bytes charged for an idle connection of a protocol, in addition to the 4 KiB charged for every connection.
 /// The test `idle_connections_are_charged` compares it with the allocated memory.
 #[derive(Clone, Copy)]
@@ -45,6 +51,12 @@ impl IdleMemory {
     pub(crate) const HTTP2: Self = Self(14 * 1024);
     #[cfg(feature = "http")]
     pub(crate) const WEB_SOCKET: Self = Self(8 * 1024);
+
+    /// Adds the memory of the metadata that a connection keeps for its calls.
+    #[cfg(feature = "http")]
+    pub(crate) fn with_metadata(self, metadata: &frpc::Metadata) -> Self {
+        Self(self.0 + metadata_size(metadata))
+    }
 
     /// Charges the memory to the client. Fails if its share of the memory for connections is used up.
     pub(crate) fn charge(self, context: &AdapterContext) -> io::Result<ConnectionCharge> {

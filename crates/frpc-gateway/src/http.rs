@@ -55,7 +55,7 @@ pub(crate) async fn serve(gateway: &Arc<Gateway>, transport: RawTransport, conte
             match Box::pin(http1::serve(service, gateway.idle_timeout, early, transport)).await? {
                 Some(Upgraded { upgrade, metadata, context, transport }) => {
                     drop(charge);
-                    let _charge = IdleMemory::WEB_SOCKET.charge(&context)?;
+                    let _charge = IdleMemory::WEB_SOCKET.with_metadata(&metadata).charge(&context)?;
                     web_socket::serve(gateway, upgrade, metadata, transport, &context).await
                 }
                 None => Ok(()),

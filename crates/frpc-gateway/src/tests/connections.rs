@@ -537,17 +537,43 @@ async fn reply_crossing_cancel_is_released() {
     assert_eq!(stats.memory_held(), 0);
 }
 
-#[tokio::test]
-async fn stop_answers_received_web_socket_call() {
-    let (_host, server) = Host::in_memory();
-    let mut io = dial(&server);
-    let upgrade = "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
-                   sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+/// Opens a WebSocket connection with additional header fields.
+async fn upgraded(server: &Acceptor, fields: &str) -> DuplexStream {
+    let mut io = dial(server);
+    let upgrade = format!(
+        "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
+         sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n{fields}\r\n"
+    );
     io.write_all(upgrade.as_bytes()).await.expect("server should accept the upgrade request");
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         head.push(io.read_u8().await.expect("server should send the upgrade response"));
     }
+    io
+}
+
+/// Regression test: the metadata of a WebSocket connection was not charged.
+#[tokio::test(start_paused = true)]
+async fn metadata_of_web_socket_is_charged() {
+    const FIELD: usize = 12_000;
+    let field = format!("x-long: {}\r\n", "x".repeat(FIELD));
+    let mut held = [0; 2];
+    for (held, fields) in held.iter_mut().zip(["", &field]) {
+        let (_host, server) = Host::in_memory();
+        let stats = server.stats();
+        let _io = upgraded(&server, fields).await;
+        // Let the server charge the connection after its response.
+        sleep(Duration::from_millis(1)).await;
+        *held = stats.connection_memory_held();
+    }
+    let charged = held[1] - held[0];
+    assert!((FIELD..2 * FIELD).contains(&charged), "{charged} bytes are charged for the metadata");
+}
+
+#[tokio::test]
+async fn stop_answers_received_web_socket_call() {
+    let (_host, server) = Host::in_memory();
+    let mut io = upgraded(&server, "").await;
     tokio::spawn(async move { server.shutdown().await });
     // This frame arrives before the server polls the connection again. Its mask is zero.
     let call = br#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":["Ada"]}"#;
