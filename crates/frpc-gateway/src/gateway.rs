@@ -127,8 +127,8 @@ impl Gateway {
     /// Sets the idle timeout: a connection is closed if it has no call in progress and receives no bytes for this time.
     /// Defaults to 5 min.
     ///
-    /// Calls of a half-closed client, which may have vanished, are limited to the same time. If an HTTP/1.1 response
-    /// to such a client has begun, it may pause for ten seconds at most.
+    /// Calls of a half-closed client, which may have vanished, are limited to the same time. Over HTTP/2, each part of
+    /// a response extends it. If an HTTP/1.1 response to such a client has begun, it may pause for ten seconds at most.
     #[must_use]
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = timeout;

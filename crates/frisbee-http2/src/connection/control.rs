@@ -5,6 +5,7 @@ use super::timeouts::Shutdown;
 use super::{Connection, Step};
 use crate::error::ConnectionError;
 use crate::frame::{self, FrameHead, flag};
+use crate::streams::StreamSlot;
 use crate::{ErrorCode, Event};
 use bytes::Bytes;
 use frisbee_core::Role;
@@ -97,15 +98,20 @@ impl Connection {
         }
         if self.role == Role::Client {
             // The server has not processed the streams above the last id.
-            let refused: Vec<_> = self.streams.iter_mut().filter(|(_, slot)| slot.id > last).collect();
-            let refused: Vec<_> = refused.into_iter().map(|(number, slot)| slot.key(number)).collect();
-            for stream in refused {
-                self.remove(stream.slot);
-                self.events.push_back(Event::Reset { stream, code: ErrorCode::REFUSED_STREAM });
-            }
+            self.cut_off(ErrorCode::REFUSED_STREAM, |slot| slot.id > last);
         }
         let debug = Bytes::copy_from_slice(debug.get(..debug.len().min(DEBUG_MAX)).unwrap_or_default());
         Ok(Step::Event(Event::GoAway { code, debug }))
+    }
+
+    /// Removes the selected streams, and reports them as reset.
+    pub(super) fn cut_off(&mut self, code: ErrorCode, is_selected: impl Fn(&StreamSlot) -> bool) {
+        let selected = self.streams.iter_mut().filter(|(_, slot)| is_selected(slot));
+        let selected: Vec<_> = selected.map(|(number, slot)| slot.key(number)).collect();
+        for stream in selected {
+            self.remove(stream.slot);
+            self.events.push_back(Event::Reset { stream, code });
+        }
     }
 
     pub(super) fn handle_window_update(&mut self, head: FrameHead, payload: &[u8]) -> Result<(), ConnectionError> {

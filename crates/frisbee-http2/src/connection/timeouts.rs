@@ -73,6 +73,14 @@ impl Connection {
         }
     }
 
+    /// Handles the end of the input, after which the peer can still receive. Streams on which the
+    /// message of the peer is incomplete are removed and reported by [`Event::Reset`](crate::Event::Reset). The caller
+    /// limits the time of the other streams, because the peer can send neither credit nor acknowledgements.
+    pub fn handle_half_close(&mut self) {
+        self.acknowledged_by = None;
+        self.cut_off(ErrorCode::CANCEL, |slot| slot.state.may_receive());
+    }
+
     /// Returns the next time at which [`handle_timeout`](Self::handle_timeout) must be called.
     pub fn next_timeout(&self) -> Option<Instant> {
         let announced = match self.shutdown {

@@ -8,6 +8,7 @@ mod stream;
 
 pub(crate) use body::RequestBody;
 
+use super::half_close;
 use super::service::Service;
 use crate::charge::Charge;
 use crate::clock::{FAR, after, now};
@@ -26,9 +27,9 @@ use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use stream::{COPIED_MAX, ServedStream};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncReadExt as _, AsyncWrite as _, AsyncWriteExt as _};
 use tokio::time::timeout;
 
 /// Maximum number of consecutive driver iterations before the task yields.
@@ -147,7 +148,7 @@ struct Driver<'a> {
     ok: Head,
     /// Whether a GOAWAY frame was sent.
     is_closing: bool,
-    /// Whether the client has half-closed the transport.
+    /// Whether the client has half-closed the transport. Its pending calls are still answered.
     has_ended: bool,
 }
 
@@ -249,18 +250,26 @@ impl<'a> Driver<'a> {
             self.set_charge();
             // Write after an error too, because GOAWAY reports the error.
             let written = self.write(task);
-            let is_busy = handled? | written?;
+            let (handled, written) = (handled?, written?);
             let is_flushed = !self.is_flushing && self.http2.is_flushed();
-            if self.has_ended || is_flushed && self.http2.is_shut_down() {
+            if self.has_ended {
+                // A frame that has ended in its middle shows that the client was interrupted.
+                if is_flushed && self.http2.stream_count() == 0 || self.http2.is_mid_frame() {
+                    return Poll::Ready(Ok(()));
+                }
+                // On a reset socket, even an empty write fails.
+                let _ = Pin::new(&mut self.transport).poll_write(task, &[])?;
+            }
+            if is_flushed && self.http2.is_shut_down() {
                 return Poll::Ready(Ok(()));
             }
             if !is_flushed || self.http2.stream_count() > 0 {
                 self.active = self.now;
             }
-            if !is_flushed {
+            if !is_flushed || self.has_ended && written {
                 self.heard = self.now;
             }
-            if is_busy {
+            if handled || written {
                 continue;
             }
             // Free the buffers of an idle connection, because a burst may have enlarged them.
@@ -313,7 +322,7 @@ impl<'a> Driver<'a> {
     /// Reads once from the transport. Returns `false` if nothing was read, because no input is available or reading
     /// is paused.
     fn read(&mut self, task: &mut Context<'_>) -> io::Result<bool> {
-        if !self.input.is_empty() || !self.http2.may_read() {
+        if self.has_ended || !self.input.is_empty() || !self.http2.may_read() {
             return Ok(false);
         }
         let mut scratch = scratch::take_input();
@@ -333,6 +342,12 @@ impl<'a> Driver<'a> {
             Poll::Pending => return Ok(false),
         }
         (self.heard, self.has_pinged, self.has_ended) = (self.now, false, input.is_empty());
+        if self.has_ended {
+            self.http2.handle_half_close();
+            // The system of a client that has vanished answers the PING by resetting the connection.
+            self.http2.ping();
+            self.has_pinged = true;
+        }
         self.input = input;
         Ok(true)
     }
@@ -404,10 +419,19 @@ impl<'a> Driver<'a> {
         let has_streams = self.http2.stream_count() > 0;
         let idle = !has_streams && !self.is_closing;
         let idle = idle.then(|| after(self.active, self.service.gateway().idle_timeout));
-        let silence_max = self.context.config().idle_timeout.min(FAR) * if self.has_pinged { 2 } else { 1 };
-        let silent = has_streams.then(|| after(self.heard, silence_max));
-        let times = [self.http2.next_timeout(), self.overdue, idle, silent];
+        let silent = has_streams.then(|| after(self.heard, self.silence_max()));
+        let probe = self.has_ended.then(|| self.now + half_close::INTERVAL);
+        let times = [self.http2.next_timeout(), self.overdue, idle, silent, probe];
         times.into_iter().flatten().min().unwrap_or_else(|| after(self.active, FAR))
+    }
+
+    /// Returns how long the client may be silent during calls. A half-closed client is always silent.
+    fn silence_max(&self) -> Duration {
+        match (self.has_ended, self.context.config().idle_timeout.min(FAR)) {
+            (true, _) => self.service.gateway().idle_timeout,
+            (false, silence_max) if self.has_pinged => 2 * silence_max,
+            (false, silence_max) => silence_max,
+        }
     }
 
     /// Handles expired timeouts of the connection and its streams.
@@ -432,11 +456,10 @@ impl<'a> Driver<'a> {
             return Ok(());
         }
         // Check the silence limit during calls too, because the client may have vanished.
-        let silence_max = self.context.config().idle_timeout.min(FAR);
-        if self.has_pinged && now >= after(self.heard, 2 * silence_max) {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "the client has not answered a PING"));
-        }
-        if !self.has_pinged && now >= after(self.heard, silence_max) {
+        if now >= after(self.heard, self.silence_max()) {
+            if self.has_pinged {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "the client has not answered a PING"));
+            }
             self.has_pinged = true;
             self.http2.ping();
         }

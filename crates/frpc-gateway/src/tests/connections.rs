@@ -460,6 +460,49 @@ async fn unanswered_http2_ping_ends_calls() {
     );
 }
 
+/// Regression test: the pending calls of a half-closed client were cancelled.
+#[tokio::test(start_paused = true)]
+async fn half_closed_http2_client_gets_responses() {
+    for content_type in ["application/json", "application/grpc+json"] {
+        let (host, server) = Host::in_memory();
+        let mut client = Http2::connect(dial(&server), 65_535).await;
+        let message = b"{\"name\":\"wait\"}";
+        let envelope = [b"\0\0\0\0\x0f", &message[..]].concat();
+        let body = if content_type == "application/json" { &message[..] } else { &envelope };
+        client.send(HEADERS, 4, 1, &head(content_type)).await;
+        client.send(DATA, 1, 1, body).await;
+        host.begins().await;
+        client.writer.shutdown().await.expect("client should shut down writing");
+        // Give the server time to notice the shutdown.
+        sleep(Duration::from_secs(2)).await;
+        host.released.add_permits(1);
+        let mut received = Vec::new();
+        while let Some((_, payload)) = client.frame().await {
+            received.extend(payload);
+        }
+        let received = String::from_utf8_lossy(&received);
+        assert!(received.contains("{\"text\":\"Hello, wait!\"}"), "{content_type}: {received}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_of_half_closed_http2_client_are_bounded() {
+    let head = head_of("/greet.Greeter/Recite", "application/connect+json");
+    // The request of the first call is incomplete, and the handler of the second one is silent.
+    for (flags, seconds) in [(0, 0), (1, IDLE.as_secs())] {
+        let (host, server) = Host::in_memory();
+        let mut client = Http2::connect(dial(&server), 65_535).await;
+        client.send(HEADERS, 4, 1, &head).await;
+        client.send(DATA, flags, 1, b"\0\0\0\0\x11{\"name\":\"silent\"}").await;
+        sleep(Duration::from_millis(1)).await;
+        client.writer.shutdown().await.expect("client should shut down writing");
+        let start = Instant::now();
+        while client.frame().await.is_some() {}
+        assert_eq!(start.elapsed().as_secs(), seconds, "{flags}");
+        assert_eq!(host.ended.available_permits(), usize::from(flags), "a handler that has begun should end");
+    }
+}
+
 #[tokio::test]
 async fn stopping_server_delivers_last_http2_response() {
     let (host, builder) = Host::served();
