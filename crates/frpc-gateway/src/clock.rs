@@ -1,11 +1,9 @@
 //! The runtime's clock, which tests can pause.
 
-#[cfg(feature = "http")]
-use std::time::Duration;
-use std::time::Instant;
+use frisbee::Config;
+use std::time::{Duration, Instant};
 
 /// A duration longer than any connection lasts, but representable by the clock.
-#[cfg(feature = "http")]
 pub(crate) const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 /// Returns the current time of the runtime.
@@ -14,9 +12,35 @@ pub(crate) fn now() -> Instant {
 }
 
 /// Returns `start` plus `time`, or an instant decades in the future if the sum overflows.
-#[cfg(feature = "http")]
 pub(crate) fn after(start: Instant, time: Duration) -> Instant {
     start.checked_add(time).unwrap_or_else(|| start + FAR)
+}
+
+/// Number of requests between two reads of the clock in a [`Turn`], as on native connections.
+const REQUESTS_PER_LOOK: usize = 32;
+
+/// Time during which a busy connection occupies its thread; see [`Config::turn_max`].
+pub(crate) struct Turn {
+    end: Instant,
+    requests: usize,
+    /// Whether other connections should run now.
+    pub(crate) is_over: bool,
+}
+
+impl Turn {
+    pub(crate) fn new(start: Instant, config: &Config) -> Self {
+        Self { end: after(start, config.turn_max), requests: 0, is_over: false }
+    }
+
+    /// Counts a request. Returns whether other connections should run before it is handled.
+    #[inline]
+    pub(crate) fn ends_before_next(&mut self) -> bool {
+        self.requests += 1;
+        if self.requests.is_multiple_of(REQUESTS_PER_LOOK) {
+            self.is_over = now() >= self.end;
+        }
+        self.is_over
+    }
 }
 
 /// Returns the processor time that the current thread has used. Unlike elapsed time, it does not depend on other

@@ -12,4 +12,6 @@ mod http2;
 mod ion;
 #[cfg(feature = "mcp")]
 mod mcp;
+#[cfg(feature = "http")]
+mod turns;
 mod udp;

@@ -14,7 +14,7 @@ use super::route::{RequestHead, Route, probe, route};
 use super::service::is_proxied;
 use super::written;
 use crate::charge::{Charge, GrowingBody, check_room};
-use crate::clock::{after, now};
+use crate::clock::{Turn, after, now};
 use crate::connect::{get, unary};
 use crate::driver::AdapterDriver;
 use crate::locks::Pass;
@@ -118,6 +118,7 @@ impl<'a> FastPath<'a> {
         let mut has_served = false;
         // Start of the idle time. Empty lines do not restart it.
         let mut idle_since = None;
+        let mut turn = Turn::new(now(), context.config());
         loop {
             // Flush here, because a client that pipelines requests without pause could grow the output without limit.
             if self.output.len() >= OUTPUT_MAX {
@@ -138,6 +139,12 @@ impl<'a> FastPath<'a> {
                 Ok(Some(end)) => {
                     self.scanned = 0;
                     (self.started, has_served, idle_since) = (None, true, None);
+                    if turn.ends_before_next() {
+                        self.own_input();
+                        self.flush(&[]).await?;
+                        tokio::task::yield_now().await;
+                        turn = Turn::new(now(), context.config());
+                    }
                     match self.request(end).await? {
                         NextAction::Next => continue,
                         NextAction::Close => return self.close().await.map(|()| Handover::Nothing),
@@ -164,7 +171,7 @@ impl<'a> FastPath<'a> {
                 after(*self.started.get_or_insert_with(now), context.first_header_timeout())
             };
             match self.read(due, is_idle, stopping.as_mut()).await? {
-                Some(1..) => {}
+                Some(1..) => turn = Turn::new(now(), context.config()),
                 None if !self.input.is_empty() => return self.refuse(Malformed::TooSlow).await,
                 // Close an idle connection without an error response, because there is no request to respond to.
                 Some(0) | None => return self.close().await.map(|()| Handover::Nothing),

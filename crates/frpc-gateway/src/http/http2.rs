@@ -11,7 +11,7 @@ pub(crate) use body::RequestBody;
 use super::half_close;
 use super::service::Service;
 use crate::charge::Charge;
-use crate::clock::{FAR, after, now};
+use crate::clock::{FAR, Turn, after, now};
 use crate::driver::{LINGER, LazyTimer};
 use crate::mailbox::Mailbox;
 use crate::scratch;
@@ -243,10 +243,12 @@ impl<'a> Driver<'a> {
 
     /// Runs driver iterations until none makes progress. Completes when the connection has ended.
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Yield to the executor after `TURNS_MAX` iterations, so that a busy connection cannot starve other tasks.
+        let mut turn = Turn::new(now(), self.context.config());
+        // Yield to the executor after `TURNS_MAX` iterations or the time of a turn, so that a busy connection cannot
+        // starve other tasks.
         for _ in 0..TURNS_MAX {
             self.now = now();
-            let handled = self.handle(task);
+            let handled = self.handle(task, &mut turn);
             self.set_charge();
             // Write after an error too, because GOAWAY reports the error.
             let written = self.write(task);
@@ -269,6 +271,9 @@ impl<'a> Driver<'a> {
             if !is_flushed || self.has_ended && written {
                 self.heard = self.now;
             }
+            if turn.is_over {
+                break;
+            }
             if handled || written {
                 continue;
             }
@@ -288,7 +293,7 @@ impl<'a> Driver<'a> {
 
     /// Runs the input side of a driver iteration: handles timeouts, messages and input, and polls woken streams.
     /// Returns whether there was progress.
-    fn handle(&mut self, task: &mut Context<'_>) -> io::Result<bool> {
+    fn handle(&mut self, task: &mut Context<'_>, turn: &mut Turn) -> io::Result<bool> {
         if std::mem::take(&mut self.is_due) {
             self.expire()?;
         }
@@ -307,22 +312,25 @@ impl<'a> Driver<'a> {
             }
         }
         is_busy |= self.read(task)?;
-        self.handle_events().map_err(failed(io::ErrorKind::InvalidData))?;
+        self.handle_events(turn).map_err(failed(io::ErrorKind::InvalidData))?;
         // Copy incomplete requests out of the thread's read buffer, because a slice would keep the whole buffer from
         // being reused.
         self.keep_begun();
         // Poll in FIFO order. A stream that has queued a long part is polled again only after all other streams, so
         // that it cannot starve them.
-        while let Some(key) = self.ready.pop_front() {
+        while !turn.is_over
+            && let Some(key) = self.ready.pop_front()
+        {
             self.poll_stream(key);
+            turn.ends_before_next();
         }
         Ok(is_busy)
     }
 
-    /// Reads once from the transport. Returns `false` if nothing was read, because no input is available or reading
-    /// is paused.
+    /// Reads once from the transport. Returns `false` if nothing was read, because no input is available, earlier input
+    /// was not handled completely, or reading is paused.
     fn read(&mut self, task: &mut Context<'_>) -> io::Result<bool> {
-        if self.has_ended || !self.input.is_empty() || !self.http2.may_read() {
+        if self.has_ended || !self.input.is_empty() || !self.ready.is_empty() || !self.http2.may_read() {
             return Ok(false);
         }
         let mut scratch = scratch::take_input();
@@ -352,12 +360,15 @@ impl<'a> Driver<'a> {
         Ok(true)
     }
 
-    fn handle_events(&mut self) -> Result<(), ConnectionError> {
+    /// Handles the received frames, as far as the turn permits.
+    fn handle_events(&mut self, turn: &mut Turn) -> Result<(), ConnectionError> {
         let (context, now) = (self.context, self.now);
         // Drop the batch before streams are polled, because their unary calls create batches.
         let mut batch = None;
         let mut input = std::mem::take(&mut self.input);
-        while let Some(event) = self.http2.poll_event(&mut input, now)? {
+        while !turn.is_over
+            && let Some(event) = self.http2.poll_event(&mut input, now)?
+        {
             let (stream, is_end) = match event {
                 Event::Head { stream, is_end } => {
                     self.handle_head(stream, is_end);
@@ -385,10 +396,11 @@ impl<'a> Driver<'a> {
             if is_end && let Some(StreamState::Unary(_)) = self.streams.get_mut(stream) {
                 let batch = batch.get_or_insert_with(|| context.methods().batch(now));
                 self.call(stream, batch);
+                turn.ends_before_next();
             }
         }
-        // Copy the input, because it may wait for writes and must not retain the buffer of the thread.
-        self.input = Bytes::copy_from_slice(&input);
+        // Copy the input unless that was done before, because it may wait and must not retain the buffer of the thread.
+        self.input = if input.is_unique() { input } else { Bytes::copy_from_slice(&input) };
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use super::framing::{Framed, MessageFraming};
 use super::session::{BYTE_ORDER_MARK, Session};
 use crate::Gateway;
 use crate::charge::{Charge, overloaded};
-use crate::clock::now;
+use crate::clock::{Turn, now};
 use crate::driver::AdapterDriver;
 use crate::scratch;
 use bytes::{Buf, Bytes, BytesMut};
@@ -88,7 +88,7 @@ struct Connection<'a> {
     message_max: usize,
     /// Received part of the incomplete message.
     input: BytesMut,
-    /// Received messages, which are handled once the client has read pending replies.
+    /// Received messages, which are handled once the client has read pending replies and other connections have run.
     pending: Bytes,
     /// Size in bytes of the memory that `pending` is a part of.
     pending_memory: usize,
@@ -129,15 +129,20 @@ impl<'a> Connection<'a> {
     /// Reads, handles and writes messages until no more progress is possible. Completes when the connection has ended.
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<io::Result<()>> {
         let now = now();
-        // Yield to the executor after `BATCHES_MAX` iterations, so that a busy client cannot starve other tasks.
+        let mut turn = Turn::new(now, self.context.config());
+        // Yield to the executor after `BATCHES_MAX` iterations or the time of a turn, so that a busy client cannot starve
+        // other tasks.
         for _ in 0..BATCHES_MAX {
-            let has_read = self.read(task, now)?;
+            let has_read = self.read(task, now, &mut turn)?;
             // A single poll suffices: output that did not fit is polled for after the write, in the next iteration.
             let _ = self.session.poll(task);
             self.charge();
             let has_written = self.write(task)?;
             if has_read || has_written {
                 self.active = now;
+                if turn.is_over {
+                    break;
+                }
                 continue;
             }
             let has_output = !self.session.output().is_empty();
@@ -152,14 +157,14 @@ impl<'a> Connection<'a> {
     }
 
     /// Reads once and handles the messages that are now complete. Returns false if nothing was read.
-    fn read(&mut self, task: &mut Context<'_>, now: Instant) -> io::Result<bool> {
+    fn read(&mut self, task: &mut Context<'_>, now: Instant, turn: &mut Turn) -> io::Result<bool> {
         // Apply backpressure: stop reading from a client that does not read its replies.
         if self.session.is_full() {
             return Ok(false);
         }
         if !self.pending.is_empty() {
             let pending = std::mem::take(&mut self.pending);
-            self.handle(pending, now);
+            self.handle(pending, now, turn);
             self.wait_for_rest();
             return Ok(true);
         }
@@ -202,7 +207,7 @@ impl<'a> Connection<'a> {
         }
         let bytes = if is_new { scratch.split().freeze() } else { self.take_whole() };
         if !bytes.is_empty() {
-            self.handle(bytes, now);
+            self.handle(bytes, now, turn);
             // Copy the messages that wait, because a slice would keep a larger buffer, which is not charged.
             self.pending = Bytes::copy_from_slice(&self.pending);
             self.pending_memory = self.pending.len();
@@ -233,7 +238,7 @@ impl<'a> Connection<'a> {
     }
 
     /// Handles the complete messages in the input and keeps the start of an incomplete one.
-    fn handle(&mut self, mut bytes: Bytes, now: Instant) {
+    fn handle(&mut self, mut bytes: Bytes, now: Instant, turn: &mut Turn) {
         let Self { session, framing, input, pending, message_max, .. } = self;
         let bounds = session.bounds();
         let refused = session.run_batch(now, |batch| {
@@ -249,7 +254,7 @@ impl<'a> Connection<'a> {
                     input.extend_from_slice(&bytes);
                     return None;
                 }
-                if batch.is_full() {
+                if batch.is_full() || turn.ends_before_next() {
                     *pending = bytes;
                     return None;
                 }
