@@ -302,7 +302,9 @@ impl<'a> Driver<'a> {
         self.http2.set_stream_window(if self.is_short { WINDOW_LEAST } else { self.context.config().stream_credit });
         // Register the waker before reading input, so that an event posted during the read wakes the task again.
         self.mailbox.take(&mut self.events, task);
-        let mut is_busy = !self.events.is_empty();
+        // If the last turn has left streams to be polled, more input can wait.
+        let has_left = !self.ready.is_empty();
+        let mut is_busy = !self.events.is_empty() || has_left;
         while let Some(event) = self.events.pop_front() {
             match event {
                 StreamEvent::Done(key, result, _hold) => self.finish_call(key, result),
@@ -311,8 +313,11 @@ impl<'a> Driver<'a> {
                 StreamEvent::Wake(key) => self.ready.push_back(key),
             }
         }
-        is_busy |= self.read(task)?;
+        let waiting = self.input.len();
+        is_busy |= !has_left && self.read(task)?;
         self.handle_events(turn).map_err(failed(io::ErrorKind::InvalidData))?;
+        // Input that the last turn has left was handled, so more can be read.
+        is_busy |= self.input.len() < waiting;
         // Copy incomplete requests out of the thread's read buffer, because a slice would keep the whole buffer from
         // being reused.
         self.keep_begun();
@@ -328,9 +333,9 @@ impl<'a> Driver<'a> {
     }
 
     /// Reads once from the transport. Returns `false` if nothing was read, because no input is available, earlier input
-    /// was not handled completely, or reading is paused.
+    /// waits, or reading is paused.
     fn read(&mut self, task: &mut Context<'_>) -> io::Result<bool> {
-        if self.has_ended || !self.input.is_empty() || !self.ready.is_empty() || !self.http2.may_read() {
+        if self.has_ended || !self.input.is_empty() || !self.http2.may_read() {
             return Ok(false);
         }
         let mut scratch = scratch::take_input();
