@@ -93,18 +93,6 @@ impl Protocol {
     }
 }
 
-impl Route {
-    /// Returns whether the response may be a stream.
-    pub(crate) fn may_stream(&self) -> bool {
-        match self {
-            Self::Call(_, Protocol::Unary(_)) => false,
-            #[cfg(feature = "mcp")]
-            Self::Mcp => true,
-            _ => matches!(self, Self::Call(..) | Self::NoMethod(_)),
-        }
-    }
-}
-
 /// Returns the response to a health check at `/healthz` or `/readyz` if health checks are enabled.
 pub(crate) fn probe(http: &Http, context: &AdapterContext, method: &str, path: &str) -> Option<Answer> {
     if !http.health || !matches!(method, "GET" | "HEAD") {
