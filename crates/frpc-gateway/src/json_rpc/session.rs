@@ -262,7 +262,6 @@ impl Session {
     }
 
     /// Waits until no call is in progress. For sessions that send their whole output at the end.
-    #[cfg(feature = "http")]
     pub(crate) async fn finish(&mut self) {
         std::future::poll_fn(|task| {
             while self.calls() > 0 {

@@ -10,6 +10,7 @@ use crate::json_rpc::{Session, fitting};
 use bytes::Bytes;
 use frisbee::rpc::{CallShares, ConnectionExt};
 use frpc::{AdapterContext, AdapterPeers, Metadata};
+use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use std::future::poll_fn;
 use std::io;
@@ -74,7 +75,7 @@ struct Listener {
     socket: UdpSocket,
     rates: Rates,
     sources: Sources,
-    pending: FuturesUnordered<Pending>,
+    pending: FuturesUnordered<BoxFuture<'static, Ended>>,
     /// Datagrams with pending calls per network of their sources.
     shares: CallShares,
     buffer: Box<[u8]>,
@@ -171,8 +172,12 @@ impl Listener {
             // Drop the session, which cancels its calls.
             return context.connection().count_rejected();
         }
-        let deadline = Box::pin(tokio::time::sleep(udp.call_timeout));
-        pending.push(Pending { peer, network, limit, session: Some(session), deadline });
+        let timeout = udp.call_timeout;
+        pending.push(Box::pin(async move {
+            let finished = tokio::time::timeout(timeout, session.finish()).await;
+            // After a timeout, drop the session, which cancels its calls. The peer gets no reply.
+            Ended { peer, network, limit, session: finished.is_ok().then_some(session) }
+        }));
     }
 
     /// Sends the replies of a session, one datagram each. Replies that are too long or cannot be sent immediately are
@@ -200,16 +205,7 @@ fn session(gateway: &Gateway, context: &AdapterContext) -> Session {
     Session::new(gateway, context, Metadata::new()).without_notices().for_datagrams()
 }
 
-/// Calls of one datagram that have not completed.
-struct Pending {
-    peer: SocketAddr,
-    network: Option<IpAddr>,
-    limit: usize,
-    session: Option<Session>,
-    deadline: Pin<Box<Sleep>>,
-}
-
-/// Calls of one datagram that have completed.
+/// Calls of one datagram that have completed or timed out.
 struct Ended {
     peer: SocketAddr,
     network: Option<IpAddr>,
@@ -217,22 +213,4 @@ struct Ended {
     limit: usize,
     /// Session with the replies, or `None` if the calls timed out.
     session: Option<Session>,
-}
-
-impl Future for Pending {
-    type Output = Ended;
-
-    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Ended> {
-        let Self { peer, network, limit, session, deadline } = &mut *self;
-        while let Some(waiting) = session
-            && waiting.calls() > 0
-        {
-            if waiting.poll(task).is_pending() {
-                ready!(deadline.as_mut().poll(task));
-                // The call timed out. Dropping the session cancels its calls, and the peer gets no reply.
-                *session = None;
-            }
-        }
-        Poll::Ready(Ended { peer: *peer, network: *network, limit: *limit, session: session.take() })
-    }
 }
