@@ -15,7 +15,7 @@ mod requests;
 
 use backend::Backend;
 use frpc::codegen::{Format, Layout, Lifecycle, Method, Methods, Schema, Service};
-use frpc::{Channel, Request, Response, ResponseStream, Status, Streaming};
+use frpc::{Channel, Request, Response, ResponseStream, Status};
 use frpc_dynamic::Codec;
 use frpc_dynamic::layout::json_names;
 use frpc_dynamic::prost_reflect::MethodDescriptor;
@@ -144,16 +144,17 @@ impl Service for ForwardService {
         let mut all = Methods::new(&Arc::new(()), self.layout);
         for forwarded in &self.methods {
             let (method, descriptor) = (*forwarded.method, &forwarded.descriptor);
-            let forwarded = forwarded.clone();
-            all =
-                match (descriptor.is_client_streaming(), descriptor.is_server_streaming()) {
-                    (false, false) => all.unary(method, move |_, request| call_unary(forwarded.clone(), request)),
-                    (false, true) => all
-                        .server_streaming(method, move |_, request| call_server_streaming(forwarded.clone(), request)),
-                    (true, false) => all
-                        .client_streaming(method, move |_, request| call_client_streaming(forwarded.clone(), request)),
-                    (true, true) => all.streaming(method, move |_, request| call_streaming(forwarded.clone(), request)),
-                };
+            let to = forwarded.clone();
+            all = match (descriptor.is_client_streaming(), descriptor.is_server_streaming()) {
+                (false, false) => all.unary(method, move |_, request| call(to.clone(), request, backend::unary)),
+                (false, true) => {
+                    all.server_streaming(method, move |_, request| call(to.clone(), request, backend::server_streaming))
+                }
+                (true, false) => {
+                    all.client_streaming(method, move |_, request| call(to.clone(), request, backend::client_streaming))
+                }
+                (true, true) => all.streaming(method, move |_, request| call(to.clone(), request, backend::streaming)),
+            };
             // Leak the names, because methods have `'static` names as in generated code. Layouts are never freed
             // either.
             let messages = [descriptor.input(), descriptor.output()];
@@ -180,27 +181,17 @@ fn protobuf_format() -> Format<RawMessage, RawMessage> {
 type Reply = Result<Response<RawMessage>, Status>;
 type StreamResult = Result<Response<ResponseStream<RawMessage>>, Status>;
 
-async fn call_unary(method: Arc<ForwardedMethod>, request: Request<RawMessage>) -> Reply {
+/// Makes a call by a function of `backend`, and applies the header rules to its request and its reply.
+async fn call<T, R, F>(
+    method: Arc<ForwardedMethod>,
+    request: Request<T>,
+    make: fn(Arc<ForwardedMethod>, Request<T>) -> F,
+) -> Result<Response<R>, Status>
+where
+    F: Future<Output = Result<Response<R>, Status>>,
+{
     let request = method.fields.adapt(request)?;
-    let reply = method.backend.unary(&method, request).await;
-    method.fields.adapt_reply(reply)
-}
-
-async fn call_server_streaming(method: Arc<ForwardedMethod>, request: Request<RawMessage>) -> StreamResult {
-    let request = method.fields.adapt(request)?;
-    let reply = method.backend.server_streaming(&method, request).await;
-    method.fields.adapt_reply(reply)
-}
-
-async fn call_client_streaming(method: Arc<ForwardedMethod>, request: Request<Streaming<RawMessage>>) -> Reply {
-    let request = method.fields.adapt(request)?;
-    let reply = method.backend.client_streaming(&method, request).await;
-    method.fields.adapt_reply(reply)
-}
-
-async fn call_streaming(method: Arc<ForwardedMethod>, request: Request<Streaming<RawMessage>>) -> StreamResult {
-    let request = method.fields.adapt(request)?;
-    let reply = method.backend.streaming(&method, request).await;
+    let reply = make(method.clone(), request).await;
     method.fields.adapt_reply(reply)
 }
 

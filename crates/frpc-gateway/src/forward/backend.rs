@@ -2,7 +2,7 @@
 
 use super::message::{BackendEncoding, MessageEncoding, MessageType, RawMessage};
 use super::requests::{Failure, Requests};
-use super::{ForwardFields, ForwardedMethod, Reply};
+use super::{ForwardFields, ForwardedMethod, Reply, StreamResult};
 use frisbee::rpc::CallShares;
 use frpc::{Channel, GrpcCaller, LateTrailers, Request, Response, ResponseStream, Status, Streaming};
 use frpc_dynamic::Body;
@@ -90,51 +90,39 @@ impl Backend {
             Status::resource_exhausted(format!("too many {kind} to the backend are in progress; this one has not run"))
         })
     }
+}
 
-    pub(super) async fn unary(&self, method: &ForwardedMethod, request: Request<RawMessage>) -> Reply {
-        let slot = self.slot(&request, false)?;
-        let channel = &slot.link.channel;
-        let request = body(channel, method, request)?;
-        let reply = channel.unary::<Body, Body>(method.method, request).await?;
-        Ok(received(reply, channel, &method.reply))
-    }
+pub(super) async fn unary(method: Arc<ForwardedMethod>, request: Request<RawMessage>) -> Reply {
+    let slot = method.backend.slot(&request, false)?;
+    let channel = &slot.link.channel;
+    let request = body(channel, &method, request)?;
+    let reply = channel.unary::<Body, Body>(method.method, request).await?;
+    Ok(received(reply, channel, &method.reply))
+}
 
-    pub(super) async fn server_streaming(
-        &self,
-        method: &ForwardedMethod,
-        request: Request<RawMessage>,
-    ) -> super::StreamResult {
-        let slot = self.slot(&request, true)?;
-        let channel = &slot.link.channel;
-        let request = body(channel, method, request)?;
-        let replies = channel.server_streaming::<Body, Body>(method.method, request).await?;
-        stream(replies, method, Failure::default(), slot).await
-    }
+pub(super) async fn server_streaming(method: Arc<ForwardedMethod>, request: Request<RawMessage>) -> StreamResult {
+    let slot = method.backend.slot(&request, true)?;
+    let channel = &slot.link.channel;
+    let request = body(channel, &method, request)?;
+    let replies = channel.server_streaming::<Body, Body>(method.method, request).await?;
+    stream(replies, &method, Failure::default(), slot).await
+}
 
-    pub(super) async fn client_streaming(
-        &self,
-        method: &ForwardedMethod,
-        request: Request<Streaming<RawMessage>>,
-    ) -> Reply {
-        let slot = self.slot(&request, true)?;
-        let channel = &slot.link.channel;
-        let (request, mut failure) = bodies(channel, method, request);
-        let call = async { channel.client_streaming::<_, Body>(method.method, request).await };
-        Ok(received(failure.unless(call).await?, channel, &method.reply))
-    }
+pub(super) async fn client_streaming(method: Arc<ForwardedMethod>, request: Request<Streaming<RawMessage>>) -> Reply {
+    let slot = method.backend.slot(&request, true)?;
+    let channel = &slot.link.channel;
+    let (request, mut failure) = bodies(channel, &method, request);
+    let call = async { channel.client_streaming::<_, Body>(method.method, request).await };
+    Ok(received(failure.unless(call).await?, channel, &method.reply))
+}
 
-    pub(super) async fn streaming(
-        &self,
-        method: &ForwardedMethod,
-        request: Request<Streaming<RawMessage>>,
-    ) -> super::StreamResult {
-        let slot = self.slot(&request, true)?;
-        let channel = &slot.link.channel;
-        let (request, mut failure) = bodies(channel, method, request);
-        let call = async { channel.streaming::<_, Body>(method.method, request).await };
-        let replies = failure.unless(call).await?;
-        stream(replies, method, failure, slot).await
-    }
+pub(super) async fn streaming(method: Arc<ForwardedMethod>, request: Request<Streaming<RawMessage>>) -> StreamResult {
+    let slot = method.backend.slot(&request, true)?;
+    let channel = &slot.link.channel;
+    let (request, mut failure) = bodies(channel, &method, request);
+    let call = async { channel.streaming::<_, Body>(method.method, request).await };
+    let replies = failure.unless(call).await?;
+    stream(replies, &method, failure, slot).await
 }
 
 /// Returns the encoding of requests. If a server is not known to be native, returns an encoding that all servers
@@ -202,7 +190,7 @@ async fn stream(
     method: &ForwardedMethod,
     mut failure: Failure,
     slot: Slot,
-) -> super::StreamResult {
+) -> StreamResult {
     let backend_trailers = reply.extensions().get::<LateTrailers>().cloned();
     let mut replies = reply.into_inner();
     failure.unless(replies.opened()).await?;
