@@ -20,16 +20,14 @@ impl TrustedProxies {
     }
 
     pub(crate) fn contains(&self, address: IpAddr) -> bool {
-        self.0.iter().any(|(network, bits)| match (network, address.to_canonical()) {
-            (IpAddr::V4(network), IpAddr::V4(address)) => {
-                let rest = 32_u32.saturating_sub((*bits).into());
-                (network.to_bits() ^ address.to_bits()).checked_shr(rest).unwrap_or(0) == 0
-            }
-            (IpAddr::V6(network), IpAddr::V6(address)) => {
-                let rest = 128_u32.saturating_sub((*bits).into());
-                (network.to_bits() ^ address.to_bits()).checked_shr(rest).unwrap_or(0) == 0
-            }
-            _ => false,
+        let address = address.to_canonical();
+        self.0.iter().any(|(network, bits)| {
+            let (differing, length) = match (network, address) {
+                (IpAddr::V4(network), IpAddr::V4(address)) => ((network.to_bits() ^ address.to_bits()).into(), 32),
+                (IpAddr::V6(network), IpAddr::V6(address)) => (network.to_bits() ^ address.to_bits(), 128_u32),
+                _ => return false,
+            };
+            differing.checked_shr(length.saturating_sub((*bits).into())).unwrap_or(0) == 0
         })
     }
 
