@@ -261,11 +261,6 @@ impl Connection {
         self
     }
 
-    /// Returns whether this end is the client or the server.
-    pub fn role(&self) -> Role {
-        self.role
-    }
-
     /// Returns the header fields of the latest [`Event::Head`] or [`Event::Trailers`].
     pub fn head(&self) -> &Head {
         &self.head

@@ -66,16 +66,9 @@ impl Connection {
         self.shutdown == Shutdown::Final && self.streams.len() == 0
     }
 
-    /// Sends a GOAWAY frame with this code. Call this if the connection will be closed immediately.
-    pub fn go_away(&mut self, code: ErrorCode) {
-        if self.failed.is_none() {
-            self.fail(ConnectionError::new(code, ""));
-        }
-    }
-
-    /// Handles the end of the input, after which the peer can still receive. Streams on which the
-    /// message of the peer is incomplete are removed and reported by [`Event::Reset`](crate::Event::Reset). The caller
-    /// limits the time of the other streams, because the peer can send neither credit nor acknowledgements.
+    /// Handles the end of the input, after which the peer can still receive. Streams on which the message of the peer is
+    /// incomplete are removed, and reported by [`Event::Reset`](crate::Event::Reset). The caller must limit the time of
+    /// the other streams, because the peer can send neither credit nor acknowledgements.
     pub fn handle_half_close(&mut self) {
         self.acknowledged_by = None;
         self.cut_off(ErrorCode::CANCEL, |slot| slot.state.may_receive());
