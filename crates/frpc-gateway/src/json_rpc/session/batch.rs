@@ -5,13 +5,14 @@ use crate::charge::Charge;
 use crate::json_rpc::envelope::Item;
 use bytes::Bytes;
 use frpc::{AdapterContext, Status};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
-/// JSON-RPC batches of a session that are in progress.
+/// JSON-RPC batches of a session that are in progress, by number.
 #[derive(Default)]
 pub(super) struct Batches {
-    /// Batches by number. The numbers of completed batches are reused.
-    open: Vec<Option<Batch>>,
-    free: Vec<usize>,
+    open: HashMap<usize, Batch>,
+    next: usize,
 }
 
 /// A JSON-RPC batch. Its replies are collected until the last call has completed.
@@ -57,23 +58,14 @@ impl MessageBatch<'_> {
 
 impl Batches {
     fn begin(&mut self) -> usize {
-        let at = self.free.pop().unwrap_or_else(|| {
-            self.open.push(None);
-            self.open.len() - 1
-        });
-        if let Some(slot) = self.open.get_mut(at) {
-            *slot = Some(Batch { left: 1, ..Batch::default() });
-        }
-        at
-    }
-
-    fn get(&mut self, number: usize) -> Option<&mut Batch> {
-        self.open.get_mut(number)?.as_mut()
+        self.next += 1;
+        self.open.insert(self.next, Batch { left: 1, ..Batch::default() });
+        self.next
     }
 
     /// Adds a call in progress to a batch.
     pub(super) fn wait(&mut self, number: usize) {
-        if let Some(batch) = self.get(number) {
+        if let Some(batch) = self.open.get_mut(&number) {
             batch.left += 1;
         }
     }
@@ -88,7 +80,7 @@ impl Batches {
         context: &AdapterContext,
         put: impl FnOnce(&mut Vec<u8>),
     ) {
-        let Some(batch) = self.get(number).filter(|batch| !batch.is_too_long) else { return };
+        let Some(batch) = self.open.get_mut(&number).filter(|batch| !batch.is_too_long) else { return };
         let start = batch.replies.len();
         put(&mut batch.replies);
         if batch.replies.len() == start {
@@ -110,14 +102,12 @@ impl Batches {
     /// Records that a call of the batch has ended, or that all its elements were handled. If nothing else is in
     /// progress, appends the collected replies and a line feed to `out`.
     pub(super) fn end(&mut self, number: usize, out: &mut Vec<u8>) {
-        let Some(slot) = self.open.get_mut(number) else { return };
-        let Some(batch) = slot else { return };
-        batch.left -= 1;
-        if batch.left > 0 {
+        let Entry::Occupied(mut open) = self.open.entry(number) else { return };
+        open.get_mut().left -= 1;
+        if open.get().left > 0 {
             return;
         }
-        let Batch { mut replies, is_too_long, .. } = slot.take().unwrap_or_default();
-        self.free.push(number);
+        let Batch { mut replies, is_too_long, .. } = open.remove();
         if is_too_long {
             let status = Status::resource_exhausted("the replies of the batch are too long, even as errors");
             reply::failure(out, reply::NO_ID, &status);
