@@ -16,17 +16,19 @@ pub(crate) const CHARGED_MIN: usize = 4 * 1024;
 
 /// Checks that `bytes` more bytes fit within the client's share of the server's memory.
 pub(crate) fn check_room(context: &AdapterContext, bytes: usize) -> Result<(), Status> {
-    check_growth(context, 0, bytes)
+    if bytes < CHARGED_MIN || context.connection().has_room(bytes) { Ok(()) } else { Err(rejected(context)) }
 }
 
-/// Like [`check_room`], but for a buffer that already uses `before` bytes.
-pub(crate) fn check_growth(context: &AdapterContext, before: usize, bytes: usize) -> Result<(), Status> {
-    let connection = context.connection();
-    if before + bytes < CHARGED_MIN || connection.has_room(bytes) {
-        return Ok(());
-    }
-    connection.count_rejected();
-    Err(overloaded())
+/// Charges `bytes` to the client. Fails if its share of the server's memory is used up.
+pub(crate) fn try_charge(context: &AdapterContext, bytes: usize) -> Result<MemoryCharge, Status> {
+    context.connection().try_charge(bytes).ok_or_else(|| rejected(context))
+}
+
+/// Counts a rejected call and returns its status.
+#[cold]
+pub(crate) fn rejected(context: &AdapterContext) -> Status {
+    context.connection().count_rejected();
+    overloaded()
 }
 
 /// Returns the memory in bytes that the content of metadata takes at least.
@@ -97,11 +99,7 @@ impl Charge {
                 self.0.is_some()
             }
         };
-        if is_charged {
-            return Ok(());
-        }
-        context.connection().count_rejected();
-        Err(overloaded())
+        if is_charged { Ok(()) } else { Err(rejected(context)) }
     }
 
     /// Sets the charge to `bytes` without checking the limit. Returns whether the charge has grown.

@@ -1,6 +1,6 @@
 //! Memory charges of bodies that are being received.
 
-use super::{CHARGED_MIN, overloaded};
+use super::{CHARGED_MIN, rejected};
 use bytes::{Bytes, BytesMut};
 use frisbee::rpc::ConnectionExt;
 use frisbee::{MemoryCharge, MemoryWaiter};
@@ -60,8 +60,7 @@ impl GrowingBody {
         {
             capacity = least;
             if !self.hold(context, least) {
-                context.connection().count_rejected();
-                return Err(overloaded());
+                return Err(rejected(context));
             }
         }
         self.enlarge(capacity);

@@ -1,6 +1,6 @@
 //! Enveloped messages of Connect streams and gRPC calls: a flags byte, a length of four bytes, and the message.
 
-use crate::charge::{CHARGED_MIN, GrowingBody, check_growth};
+use crate::charge::{CHARGED_MIN, GrowingBody, check_room};
 use crate::driver::MessagePace;
 use crate::gzip;
 use crate::inbound::{self, Inbound};
@@ -134,7 +134,7 @@ impl Messages {
         let message = decode(flags, message, self.encoding, limit)?;
         if self.is_single && message.len() >= CHARGED_MIN {
             // Charge the message, because it is withheld until the body ends.
-            check_growth(&self.context, 0, message.len())?;
+            check_room(&self.context, message.len())?;
             self.hold = Some(self.context.charge(message.len()));
         }
         Ok(Some(message))

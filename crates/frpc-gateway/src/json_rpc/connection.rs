@@ -5,7 +5,7 @@
 use super::framing::{Framed, MessageFraming};
 use super::session::{BYTE_ORDER_MARK, Session};
 use crate::Gateway;
-use crate::charge::{Charge, overloaded};
+use crate::charge::{Charge, overloaded, rejected};
 use crate::clock::{Turn, now};
 use crate::driver::AdapterDriver;
 use crate::scratch;
@@ -305,8 +305,7 @@ impl<'a> Connection<'a> {
         let has_grown = self.charge.set(self.context, self.input.capacity() + pending);
         // Refuse only growth: a buffer that shrinks reduces the overload.
         if has_grown && self.context.is_overloaded() && !self.input.is_empty() {
-            self.context.connection().count_rejected();
-            self.session.fail(&overloaded());
+            self.session.fail(&rejected(self.context));
             self.end_reading(FAILED);
         }
     }

@@ -1,10 +1,9 @@
 //! Messages from call tasks to the session of their connection.
 
-use crate::charge::{CHARGED_MIN, overloaded};
+use crate::charge::{CHARGED_MIN, try_charge};
 use crate::mailbox::Mailbox;
 use bytes::Bytes;
 use frisbee::MemoryCharge;
-use frisbee::rpc::ConnectionExt as _;
 use frpc::{AdapterContext, Response, Status};
 
 /// Number that identifies a call within its session.
@@ -47,13 +46,10 @@ impl SessionMailbox {
         // Charge the reply until the session has copied it to its output, because a slow client can leave many in the
         // mailbox.
         let is_short = length < CHARGED_MIN;
-        let hold = if is_short { Some(context.charge(length)) } else { context.connection().try_charge(length) };
+        let hold = if is_short { Ok(context.charge(length)) } else { try_charge(context, length) };
         let (result, hold) = match hold {
-            Some(hold) => (result, hold),
-            None => {
-                context.connection().count_rejected();
-                (Err(overloaded()), context.charge(0))
-            }
+            Ok(hold) => (result, hold),
+            Err(status) => (Err(status), context.charge(0)),
         };
         self.send(SessionMessage::Done(number, result, hold));
     }

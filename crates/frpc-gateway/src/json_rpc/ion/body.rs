@@ -6,12 +6,11 @@ use super::super::reply;
 use super::super::session::Session;
 use super::{IonLimits, Problem, is_binary, to_binary, to_json};
 use crate::Gateway;
-use crate::charge::{CHARGED_MIN, check_room, overloaded};
+use crate::charge::{CHARGED_MIN, check_room, try_charge};
 use crate::connect::unary;
 use crate::http::answer::{self, Answer};
 use bytes::Bytes;
 use frisbee::MemoryCharge;
-use frisbee::rpc::ConnectionExt;
 use frpc::{AdapterContext, Metadata, Status};
 
 /// Maximum ratio of the length of JSON text to that of its Ion message that is free of charge. It suffices for usual
@@ -54,13 +53,9 @@ fn handle(session: &mut Session, context: &AdapterContext, message: &[u8]) -> Re
         Ok(json) => {
             // A symbol may stand for a long text, so the length of the message does not bound that of the JSON text.
             let bytes = json.capacity();
-            let charge = context.connection().try_charge(if bytes < CHARGED_MIN { 0 } else { bytes });
-            if charge.is_none() {
-                context.connection().count_rejected();
-                return Err(overloaded());
-            }
+            let charge = try_charge(context, if bytes < CHARGED_MIN { 0 } else { bytes })?;
             session.handle(&json.into());
-            return Ok(charge);
+            return Ok(Some(charge));
         }
         Err(error) => error,
     };

@@ -4,7 +4,7 @@
 //! consumed. Response items are sent through the mailbox, a few at a time, within the client's credit.
 
 use super::{Call, CallTask, Inner, NAMED, POSITIONAL, ParsedCall, reply};
-use crate::charge::{check_room, overloaded};
+use crate::charge::{check_room, rejected, try_charge};
 use crate::json_rpc::envelope::{Request, members};
 use crate::json_rpc::mailbox::{CallNumber, SessionMailbox, SessionMessage};
 use bytes::Bytes;
@@ -140,10 +140,7 @@ impl Inner {
             context.charge_abuse(0);
             return Err(Status::resource_exhausted(format!("the limit of {streams_max} streams is reached")));
         }
-        context.connection().try_charge(STREAM_COST).ok_or_else(|| {
-            context.connection().count_rejected();
-            overloaded()
-        })
+        try_charge(context, STREAM_COST)
     }
 
     /// Handles a notification about a call. Ignores it if the call has ended, because the notification was late.
@@ -347,8 +344,7 @@ impl ResponseSink {
                 return Err(super::too_long(item.len(), self.item_max));
             }
             if !hold.try_resize(item.len()) {
-                self.context.connection().count_rejected();
-                return Err(overloaded());
+                return Err(rejected(&self.context));
             }
             usual = item.len().max(usual - usual / 8).min(WINDOW);
             let permits = (item.len() + ITEM_COST).min(WINDOW);
