@@ -2,7 +2,7 @@
 
 use super::output::{Container, JsonOutput};
 use super::symbols::SYMBOL_TABLE;
-use super::time::{Date, MINUTES};
+use super::time::{MINUTES, at};
 use super::{INTEGER_MAX, Result, VERSION_MARKER, malformed};
 use std::fmt::Write as _;
 
@@ -317,8 +317,8 @@ fn timestamp(output: &JsonOutput, mut body: ByteRange<'_>) -> Result<String> {
     let year = body.var_uint()?;
     let month = if body.is_over() { None } else { Some(body.var_uint()?) };
     let day = if body.is_over() { None } else { Some(body.var_uint()?) };
-    let date = Date { year, month: month.unwrap_or(1), day: day.unwrap_or(1) };
-    if !date.is_valid() {
+    let date = [year, month.unwrap_or(1), day.unwrap_or(1)];
+    if at(date, 0).is_none() {
         return malformed("a timestamp has no valid date");
     }
     if body.is_over() {
@@ -332,12 +332,11 @@ fn timestamp(output: &JsonOutput, mut body: ByteRange<'_>) -> Result<String> {
     if hour > 23 || minute > 59 {
         return malformed("a timestamp has no valid time");
     }
-    let (date, minute) = date.add_minutes((hour * 60 + minute).cast_signed(), offset);
-    if !date.is_valid() {
+    let Some(local) = at(date, (hour * 60 + minute).cast_signed() + offset) else {
         return malformed("a timestamp has no valid date");
-    }
-    let Date { year, month, day } = date;
-    let mut text = format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}", minute / 60, minute % 60);
+    };
+    let mut text = local.to_string();
+    text.truncate("0000-00-00T00:00".len());
     if !body.is_over() {
         let second = body.var_uint()?;
         if second > 59 {

@@ -1,58 +1,21 @@
 //! Timestamps: their text encoding, and the conversion from UTC to local time for the binary encoding.
 
-/// Date and time fields of a timestamp in its local offset.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Date {
-    pub(super) year: u64,
-    pub(super) month: u64,
-    pub(super) day: u64,
-}
+use prost_types::Timestamp;
+use std::ops::RangeInclusive;
 
-impl Date {
-    pub(super) fn is_valid(self) -> bool {
-        (1..=9999).contains(&self.year)
-            && (1..=12).contains(&self.month)
-            && (1..=self.days_of_month()).contains(&self.day)
-    }
-
-    fn days_of_month(self) -> u64 {
-        let is_leap = self.year.is_multiple_of(if self.year.is_multiple_of(100) { 400 } else { 4 });
-        match self.month {
-            2 if is_leap => 29,
-            2 => 28,
-            4 | 6 | 9 | 11 => 30,
-            _ => 31,
-        }
-    }
-
-    fn next(self) -> Self {
-        match self {
-            Self { day, .. } if day < self.days_of_month() => Self { day: day + 1, ..self },
-            Self { month: 12, year, .. } => Self { year: year + 1, month: 1, day: 1 },
-            Self { month, .. } => Self { month: month + 1, day: 1, ..self },
-        }
-    }
-
-    fn previous(self) -> Self {
-        let month = match self {
-            Self { day: 2.., .. } => return Self { day: self.day - 1, ..self },
-            Self { month: 2.., .. } => Self { month: self.month - 1, ..self },
-            Self { year, .. } => Self { year: year.wrapping_sub(1), month: 12, ..self },
-        };
-        Self { day: month.days_of_month(), ..month }
-    }
-
-    /// Adds `more` minutes, less than a day, to a minute of this day. Returns the resulting date and minute.
-    pub(super) fn add_minutes(self, minute: i64, more: i64) -> (Self, i64) {
-        match minute + more {
-            sum if sum < 0 => (self.previous(), sum + MINUTES),
-            sum if sum >= MINUTES => (self.next(), sum - MINUTES),
-            sum => (self, sum),
-        }
-    }
-}
-
+/// Minutes of a day.
 pub(super) const MINUTES: i64 = 24 * 60;
+
+/// Seconds since 1970 at the beginning of year 1 and at the end of year 9999.
+const SECONDS: RangeInclusive<i64> = -62_135_596_800..=253_402_300_799;
+
+/// Returns the time that is `minutes` after the beginning of a date, given as year, month and day. Returns `None` if the
+/// date does not exist, or if the time is not in the years 1 to 9999.
+pub(super) fn at([year, month, day]: [u64; 3], minutes: i64) -> Option<Timestamp> {
+    let date = Timestamp::date(year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?).ok()?;
+    let seconds = date.seconds.checked_add(60 * minutes).filter(|seconds| SECONDS.contains(seconds))?;
+    Some(Timestamp { seconds, nanos: 0 })
+}
 
 /// Converts a timestamp of Ion text to ISO 8601, where a date has no trailing `T`. Returns `None` if the timestamp is
 /// invalid.
@@ -66,8 +29,8 @@ pub(super) fn iso(text: &str) -> Option<&str> {
     let year = digits(parts.next()?, 4)?;
     let month = parts.next().map(|part| digits(part, 2));
     let day = parts.next().map(|part| digits(part, 2));
-    let fields = Date { year, month: month.unwrap_or(Some(1))?, day: day.unwrap_or(Some(1))? };
-    if parts.next().is_some() || !fields.is_valid() {
+    let fields = [year, month.unwrap_or(Some(1))?, day.unwrap_or(Some(1))?];
+    if parts.next().is_some() || at(fields, 0).is_none() {
         return None;
     }
     if time.is_empty() {
@@ -98,7 +61,7 @@ pub(super) fn iso(text: &str) -> Option<&str> {
         return None;
     }
     // Check the date in UTC as well, because the offset may move it before year 1 or beyond year 9999.
-    fields.add_minutes(minute, -offset).0.is_valid().then_some(text)
+    at(fields, minute - offset).map(|_| text)
 }
 
 /// Parses `hh:mm` as the number of minutes since midnight.
