@@ -15,8 +15,10 @@ use crate::proxies::ProxiedClients;
 use crate::streams::{self, CallOptions, EncodedReplies};
 use crate::{Gateway, Http, gzip, json_rpc};
 use bytes::Bytes;
+use frisbee_http2::Head;
 use frpc::{AdapterContext, Metadata};
-use http::header::{CONNECTION, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
+use http::header::{CONNECTION, HeaderMap, HeaderName, HeaderValue};
+use http::uri::PathAndQuery;
 use http::{Request, Response, StatusCode, Version, request};
 use http_body::Frame;
 use hyper::body::Incoming;
@@ -84,50 +86,41 @@ impl Reply {
     }
 }
 
-/// Request head of an HTTP/1.1 or HTTP/2 request.
+/// Head of an HTTP request, in the form of HTTP/2, and the version of its connection.
 #[derive(Clone, Copy)]
-pub(crate) enum RequestParts<'a> {
-    Http1(&'a request::Parts),
-    Http2(&'a frisbee_http2::Head),
+pub(crate) struct RequestParts<'a> {
+    pub(super) head: &'a Head,
+    pub(super) version: Version,
 }
 
 impl<'a> RequestParts<'a> {
-    fn http1(self) -> Option<&'a request::Parts> {
-        if let Self::Http1(parts) = self { Some(parts) } else { None }
+    pub(super) fn http2(head: &'a Head) -> Self {
+        Self { head, version: Version::HTTP_2 }
     }
 
-    fn method(self) -> &'a str {
-        match self {
-            Self::Http1(parts) => parts.method.as_str(),
-            Self::Http2(head) => head.method().unwrap_or_default(),
-        }
+    pub(super) fn method(self) -> &'a str {
+        self.head.method().unwrap_or_default()
     }
 
     /// Returns the path and the query string of the request.
     pub(super) fn target(self) -> (&'a str, &'a str) {
-        match self {
-            Self::Http1(parts) => (parts.uri.path(), parts.uri.query().unwrap_or_default()),
-            Self::Http2(head) => {
-                let target = head.path().unwrap_or_default();
-                target.split_once('?').unwrap_or((target, ""))
-            }
-        }
+        let target = self.head.path().unwrap_or_default();
+        target.split_once('?').unwrap_or((target, ""))
     }
+}
 
-    fn authority(self) -> Option<&'a [u8]> {
-        match self {
-            Self::Http1(parts) => parts.uri.authority().map(|authority| authority.as_str().as_bytes()),
-            Self::Http2(head) => head.authority().map(str::as_bytes),
-        }
+/// Converts the head of an HTTP/1 request.
+fn head_of(parts: &request::Parts) -> Head {
+    let target = parts.uri.path_and_query().map_or("", PathAndQuery::as_str);
+    let authority = parts.uri.authority().map(|authority| (":authority", authority.as_str()));
+    let mut head = Head::default();
+    for (name, value) in [(":method", parts.method.as_str()), (":path", target)].into_iter().chain(authority) {
+        head.push(name, value);
     }
-
-    fn fields(self) -> impl Iterator<Item = (&'a str, &'a [u8])> {
-        let (one, two) = match self {
-            Self::Http1(parts) => (Some(&parts.headers), None),
-            Self::Http2(head) => (None, Some(head.fields())),
-        };
-        one.into_iter().flat_map(pairs).chain(two.into_iter().flatten())
+    for (name, value) in &parts.headers {
+        head.push(name.as_str(), value.as_bytes());
     }
+    head
 }
 
 impl Service {
@@ -156,9 +149,12 @@ impl Service {
     /// Handles an HTTP/1.1 request.
     pub(crate) async fn respond(&self, request: Request<Incoming>) -> Response<Reply> {
         let (parts, body) = request.into_parts();
-        let is_chunked = parts.headers.contains_key(TRANSFER_ENCODING);
         let (body, is_over) = Inbound::http1(body);
-        let (mut response, is_valid) = self.answer(RequestParts::Http1(&parts), body).await;
+        let (head, version) = (head_of(&parts), parts.version);
+        // Release the head that hyper has parsed, because the call may take long.
+        drop(parts);
+        let is_chunked = head.get("transfer-encoding").is_some();
+        let (mut response, is_valid) = self.answer(RequestParts { head: &head, version }, body).await;
         // Close the connection in three cases. The guard passes all bytes after a request in chunks. hyper closes the
         // connection after a request that was not fully read, often too late to announce it. A request with an
         // ambiguous host may be followed by a request of another client.
@@ -173,7 +169,7 @@ impl Service {
     pub(crate) async fn answer(&self, parts: RequestParts<'_>, body: Inbound) -> (Response<Reply>, bool) {
         let Some(http) = &self.gateway.http else { return (respond(Answer::not_found("/")), true) };
         if let Some(proxied) = &self.proxied
-            && let Some(context) = proxied.context(&http.proxies, &self.context, parts.fields())
+            && let Some(context) = proxied.context(&http.proxies, &self.context, parts.head.fields())
         {
             let context = match context {
                 Ok(context) => context,
@@ -189,15 +185,13 @@ impl Service {
     }
 
     async fn answer_client(&self, http: &Http, parts: RequestParts<'_>, body: Inbound) -> (Response<Reply>, bool) {
-        let mut known = KnownFields::of(parts.fields());
+        let mut known = KnownFields::of(parts.head.fields());
         if let Err(answer) = is_addressed(parts, &mut known, &self.context) {
             return (respond(answer), false);
         }
-        let upgrade = parts.http1().filter(|parts| upgrade::is_wanted(&self.gateway, parts, &known));
-        let response = match upgrade {
-            Some(parts) => self.upgrade(http, parts, &known),
-            None => self.admit(http, parts, &known, body).await,
-        };
+        let is_upgrade = upgrade::is_wanted(&self.gateway, parts, &known);
+        let response =
+            if is_upgrade { self.upgrade(http, parts, &known) } else { self.admit(http, parts, &known, body).await };
         (response, true)
     }
 
@@ -228,9 +222,9 @@ impl Service {
     }
 
     /// Handles a WebSocket upgrade request. If it is granted, the connection is upgraded after the response.
-    fn upgrade(&self, http: &Http, parts: &request::Parts, known: &KnownFields<'_>) -> Response<Reply> {
+    fn upgrade(&self, http: &Http, parts: RequestParts<'_>, known: &KnownFields<'_>) -> Response<Reply> {
         let upgrade = http.locks.admit_socket(known, &self.context).and_then(|()| {
-            let metadata = fields::metadata(pairs(&parts.headers), known).map_err(|invalid| invalid.answer())?;
+            let metadata = fields::metadata(parts.head.fields(), known).map_err(|invalid| invalid.answer())?;
             upgrade::parse(&self.gateway, parts, known, metadata)
         });
         let (upgrade, metadata) = match upgrade {
@@ -259,7 +253,7 @@ impl Service {
         body: Inbound,
     ) -> Response<Reply> {
         let (method, (path, _)) = (parts.method(), parts.target());
-        let is_http2 = matches!(parts, RequestParts::Http2(_));
+        let is_http2 = parts.version == Version::HTTP_2;
         let request_head = RequestHead { method, path, known, is_http2 };
         let route = match route(&self.gateway, http, &self.context, request_head) {
             Route::Answer(answer) => {
@@ -271,7 +265,7 @@ impl Service {
             Route::NoMethod(protocol) => return streams::no_method(protocol, path),
             route => route,
         };
-        let metadata = match (fields::metadata(parts.fields(), known), &route) {
+        let metadata = match (fields::metadata(parts.head.fields(), known), &route) {
             (Ok(metadata), _) => metadata,
             (Err(invalid), Route::Call(_, protocol)) if !matches!(protocol, Protocol::Unary(_)) => {
                 return streams::failure(*protocol, invalid.into_status());
@@ -442,7 +436,7 @@ pub(super) fn is_addressed<'a>(
     if let Some(name) = known.repeated {
         return Err(Answer::refusal(400, &format!("the header field {name} occurs more than once")));
     }
-    let mut authority = parts.authority();
+    let mut authority = parts.head.authority().map(str::as_bytes);
     // Some gRPC clients send the path of a Unix socket as the host. Accept it there, because web pages cannot reach
     // Unix sockets.
     if authority.is_some_and(is_socket_path) && context.connection().peer_addr().is_none() {
@@ -450,7 +444,7 @@ pub(super) fn is_addressed<'a>(
     }
     let is_one = match (known.host, authority) {
         // The `host` field is required even with an absolute target (RFC 9112, section 3.2).
-        (None, _) => parts.http1().is_none_or(|parts| parts.version != Version::HTTP_11),
+        (None, _) => parts.version != Version::HTTP_11,
         (Some(host), Some(authority)) => is_same_host(host, authority),
         (Some(_), None) => true,
     };
@@ -479,11 +473,6 @@ fn is_same_host(one: &[u8], other: &[u8]) -> bool {
         (Some((name, port)), Some((other, of_other))) => name.eq_ignore_ascii_case(other) && port == of_other,
         _ => false,
     }
-}
-
-/// Returns the names and values of all header fields.
-fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&str, &[u8])> {
-    headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()))
 }
 
 /// Converts a complete response to hyper's response type.

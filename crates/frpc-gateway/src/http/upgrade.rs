@@ -2,17 +2,17 @@
 
 use super::answer::Answer;
 use super::fields::{self, KnownFields};
+use super::service::RequestParts;
 use crate::Gateway;
 use crate::web_socket::{Subprotocol, Upgrade};
 use frpc::Metadata;
-use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
-use http::{Method, Version, request};
+use http::Version;
 
 /// Returns whether a request asks for WebSocket and the gateway supports it.
-pub(crate) fn is_wanted(gateway: &Gateway, parts: &request::Parts, known: &KnownFields<'_>) -> bool {
+pub(crate) fn is_wanted(gateway: &Gateway, parts: RequestParts<'_>, known: &KnownFields<'_>) -> bool {
     gateway.web_socket
-        && parts.method == Method::GET
-        && parts.uri.path() == "/"
+        && parts.method() == "GET"
+        && parts.target().0 == "/"
         && parts.version < Version::HTTP_2
         && tokens(known.upgrade.as_deref()).any(|token| token.eq_ignore_ascii_case("websocket"))
 }
@@ -21,13 +21,13 @@ pub(crate) fn is_wanted(gateway: &Gateway, parts: &request::Parts, known: &Known
 /// connection.
 pub(crate) fn parse(
     gateway: &Gateway,
-    parts: &request::Parts,
+    parts: RequestParts<'_>,
     known: &KnownFields<'_>,
     metadata: Metadata,
 ) -> Result<(Upgrade, Metadata), Answer> {
     let is_upgrade = tokens(known.connection.as_deref()).any(|token| token.eq_ignore_ascii_case("upgrade"));
-    let has_body = parts.headers.contains_key(TRANSFER_ENCODING)
-        || parts.headers.get(CONTENT_LENGTH).is_some_and(|length| length != "0");
+    let has_body = parts.head.get("transfer-encoding").is_some()
+        || parts.head.get("content-length").is_some_and(|length| length != b"0");
     if !is_upgrade || parts.version != Version::HTTP_11 || has_body {
         return Err(Answer::refusal(400, "an upgrade has \"connection: upgrade\" and no body"));
     }

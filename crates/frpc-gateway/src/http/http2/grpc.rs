@@ -227,7 +227,7 @@ impl<'a> Driver<'a> {
         if !head.get("content-type").is_some_and(|content_type| content_type.starts_with(b"application/grpc")) {
             return None;
         }
-        let parts = RequestParts::Http2(head);
+        let parts = RequestParts::http2(head);
         let mut known = KnownFields::of(head.fields());
         is_addressed(parts, &mut known, context).ok()?;
         let http = service.gateway().http.as_ref()?;

@@ -240,7 +240,7 @@ impl Driver<'_> {
                 let envelopes = has_envelopes.then(EnvelopeTracker::default);
                 let (link, body) = StreamLink::new(&self.mailbox, key, GrowingBody::default(), length.unwrap_or(0));
                 let service = self.service.clone();
-                let answering = async move { service.answer(RequestParts::Http2(&head), Inbound::Http2(body)).await.0 };
+                let answering = async move { service.answer(RequestParts::http2(&head), Inbound::Http2(body)).await.0 };
                 if is_end {
                     link.push(self.context, &[], Some(BodyEnd::Whole));
                 } else if expects_continue {
