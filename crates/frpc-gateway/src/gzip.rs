@@ -46,11 +46,15 @@ fn compress(bytes: &[u8], level: Compression) -> Bytes {
 
 /// Returns whether gzip is in a list of encodings, such as the value of `accept-encoding`.
 pub(crate) fn is_accepted(encodings: Option<&[u8]>) -> bool {
-    encodings.unwrap_or_default().split(|byte| *byte == b',').any(|encoding| {
-        let mut parts = encoding.split(|byte| *byte == b';');
-        let name = parts.next().unwrap_or_default().trim_ascii();
-        let is_refused = parts.any(|part| matches!(part.trim_ascii(), b"q=0" | b"q=0.0" | b"q=0.00" | b"q=0.000"));
-        name.eq_ignore_ascii_case(b"gzip") && !is_refused
+    accepts(encodings, |name| name.eq_ignore_ascii_case("gzip"))
+}
+
+/// Returns whether `is_meant` accepts an element of a list such as `accept`, except those with the quality 0.
+pub(crate) fn accepts(list: Option<&[u8]>, is_meant: impl Fn(&str) -> bool) -> bool {
+    let list = list.and_then(|list| std::str::from_utf8(list).ok()).unwrap_or_default();
+    list.split(',').any(|element| {
+        let mut parts = element.split(';').map(str::trim);
+        parts.next().is_some_and(&is_meant) && !parts.any(|part| matches!(part, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
     })
 }
 

@@ -7,6 +7,7 @@ use super::reply::Revision;
 use super::settings::{Mcp, Resource};
 use crate::Gateway;
 use crate::connect::unary::Format;
+use crate::gzip;
 use crate::http::answer::{Answer, JSON};
 use crate::http::fields::KnownFields;
 use crate::http::route::{Protocol, RequestHead, Route};
@@ -63,16 +64,10 @@ pub(crate) fn route(mcp: &Mcp, asked: &RequestHead<'_>, protocol: Option<Protoco
 
 /// Returns whether the client accepts a media type, according to its `accept` field.
 fn is_accepted(known: &KnownFields<'_>, media_type: &str) -> bool {
-    let accepted = known.accept.as_deref().and_then(|accepted| std::str::from_utf8(accepted).ok()).unwrap_or_default();
-    accepted.split(',').any(|range| {
-        let mut parts = range.split(';').map(str::trim);
-        let name = parts.next().unwrap_or_default();
-        let is_it = match name.strip_suffix("/*") {
-            Some("*") => true,
-            Some(kind) => media_type.split('/').next().is_some_and(|of| of.eq_ignore_ascii_case(kind)),
-            None => name.eq_ignore_ascii_case(media_type),
-        };
-        is_it && !parts.any(|part| matches!(part, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
+    gzip::accepts(known.accept.as_deref(), |range| match range.strip_suffix("/*") {
+        Some("*") => true,
+        Some(kind) => media_type.split('/').next().is_some_and(|of| of.eq_ignore_ascii_case(kind)),
+        None => range.eq_ignore_ascii_case(media_type),
     })
 }
 
