@@ -28,7 +28,6 @@ use crate::{Gateway, web_socket};
 use fast_path::{FastPath, Handover};
 use frisbee::RawTransport;
 use frpc::AdapterContext;
-use http1::Upgraded;
 use service::Service;
 use std::error::Error as _;
 use std::io;
@@ -53,10 +52,10 @@ pub(crate) async fn serve(gateway: &Arc<Gateway>, transport: RawTransport, conte
         Handover::Http1(early) => {
             let charge = IdleMemory::HYPER.charge(context)?;
             match Box::pin(http1::serve(service, gateway.idle_timeout, early, transport)).await? {
-                Some(Upgraded { upgrade, metadata, context, transport }) => {
+                Some(((upgrade, metadata, context), early, transport)) => {
                     drop(charge);
                     let _charge = IdleMemory::WEB_SOCKET.with_metadata(&metadata).charge(&context)?;
-                    web_socket::serve(gateway, upgrade, metadata, transport, &context).await
+                    web_socket::serve(gateway, (upgrade, metadata), (early, transport), &context).await
                 }
                 None => Ok(()),
             }

@@ -45,8 +45,6 @@ mod mailbox;
 mod mcp;
 #[cfg(any(feature = "forward", feature = "http"))]
 mod proxies;
-#[cfg(feature = "http")]
-mod rewound;
 mod scratch;
 #[cfg(feature = "http")]
 mod streams;

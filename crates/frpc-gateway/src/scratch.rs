@@ -1,7 +1,12 @@
-//! Thread-local I/O buffers, shared by the connections of a thread, so that idle connections hold none.
+//! Input buffers: the read buffer of a thread, which its connections share so that idle ones hold none, and input that
+//! was already read.
 
+#[cfg(feature = "http")]
+use bytes::Buf as _;
 use bytes::BytesMut;
 use std::cell::Cell;
+#[cfg(feature = "http")]
+use tokio::io::ReadBuf;
 
 /// Maximum number of bytes per read, as for native connections.
 pub(crate) const READ_MAX: usize = 64 * 1024;
@@ -29,4 +34,13 @@ pub(crate) fn take_input() -> BytesMut {
 /// Returns the read buffer to this thread. Parts of it may have been [split off](BytesMut::split).
 pub(crate) fn put_input(input: BytesMut) {
     INPUT.set(input);
+}
+
+/// Copies up to `max` bytes into the read buffer and returns the number copied.
+#[cfg(feature = "http")]
+pub(crate) fn copy_available(from: &mut BytesMut, max: usize, to: &mut ReadBuf<'_>) -> usize {
+    let count = from.len().min(to.remaining()).min(max);
+    to.put_slice(from.get(..count).unwrap_or_default());
+    from.advance(count);
+    count
 }

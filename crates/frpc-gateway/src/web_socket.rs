@@ -17,7 +17,7 @@ pub(crate) use upgrade::{Subprotocol, Upgrade};
 
 use crate::Gateway;
 use crate::json_rpc::Session;
-use crate::rewound::RewoundTransport;
+use bytes::BytesMut;
 use frame::{CloseCode, Role};
 use frisbee::{CloseReason, ProtocolError, RawTransport};
 use frpc::{AdapterContext, Config, Metadata};
@@ -27,19 +27,19 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use transport::Ending;
 
-/// Serves a connection after its WebSocket handshake. `metadata` is added to all JSON-RPC calls.
+/// Serves a connection after its WebSocket handshake. `metadata` is added to all JSON-RPC calls, and `early` contains
+/// bytes that were already read from the transport.
 pub(crate) async fn serve(
     gateway: &Gateway,
-    upgrade: Upgrade,
-    metadata: Metadata,
-    transport: RewoundTransport<RawTransport>,
+    (upgrade, metadata): (Upgrade, Metadata),
+    (early, transport): (BytesMut, RawTransport),
     context: &AdapterContext,
 ) -> io::Result<()> {
     match upgrade.subprotocol {
-        Subprotocol::Frames => serve_frames(transport, context).await,
+        Subprotocol::Frames => serve_frames(early, transport, context).await,
         Subprotocol::JsonRpc => {
             let calls = JsonRpcMessages(Session::new(gateway, context, metadata));
-            return Box::pin(messages::serve(transport, calls, context.config(), Some(context))).await;
+            return Box::pin(messages::serve(early, transport, calls, context.config(), Some(context))).await;
         }
     }
     Ok(())
@@ -51,7 +51,7 @@ pub async fn echo<T>(transport: T, config: &Config) -> io::Result<()>
 where
     T: AsyncRead + AsyncWrite + Unpin,
 {
-    messages::serve(transport, Echo, config, None).await
+    messages::serve(BytesMut::new(), transport, Echo, config, None).await
 }
 
 /// Returns the value of `sec-websocket-accept` for a client's `sec-websocket-key`.
@@ -61,10 +61,10 @@ pub fn accept(key: &[u8]) -> String {
 }
 
 /// Serves a WebSocket connection that carries native frames in binary messages.
-async fn serve_frames(transport: RewoundTransport<RawTransport>, context: &AdapterContext) {
+async fn serve_frames(early: BytesMut, transport: RawTransport, context: &AdapterContext) {
     let stops = context.clone();
     let goodbye = move || if stops.is_stopping() { CloseCode::GOING_AWAY } else { CloseCode::NORMAL };
-    let (binary, mut back) = WebSocket::new(transport, Role::Server, Arc::new(goodbye));
+    let (binary, mut back) = WebSocket::new(early, transport, Role::Server, Arc::new(goodbye));
     let reason = match context.serve_frames(binary).await {
         // The wait for the first packet ended because the server is stopping.
         CloseReason::NoFirstHeader if context.is_stopping() => CloseReason::Shutdown,

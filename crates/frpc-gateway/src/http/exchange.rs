@@ -33,7 +33,7 @@ struct State {
 }
 
 /// An upgrade to WebSocket, with the metadata of its calls and the context of its client.
-type Upgrading = (Upgrade, Metadata, AdapterContext);
+pub(super) type Upgrading = (Upgrade, Metadata, AdapterContext);
 
 /// Next timeout of an HTTP/1 connection, with its cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

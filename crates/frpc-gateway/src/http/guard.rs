@@ -4,7 +4,7 @@
 use super::exchange::Exchange;
 use super::half_close::Probe;
 use super::head::{self, BodyFraming, FIELDS_MAX, Head, Malformed};
-use crate::rewound::copy_available;
+use crate::scratch::copy_available;
 use bytes::{Buf as _, BytesMut};
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
@@ -82,10 +82,11 @@ enum State {
 }
 
 impl<T> Guard<T> {
-    pub(crate) fn new(io: T, exchange: Exchange) -> Self {
+    /// Wraps a transport. `early` contains bytes that were already read from it.
+    pub(crate) fn new(early: BytesMut, io: T, exchange: Exchange) -> Self {
         Self {
             io,
-            input: BytesMut::new(),
+            input: early,
             state: State::Head(0),
             exchange,
             is_old: false,
@@ -241,12 +242,11 @@ mod tests {
     use super::super::half_close::CONTINUE;
     use super::super::head::HEAD_MAX;
     use super::*;
-    use crate::rewound::RewoundTransport;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     async fn passed(input: &str) -> (String, Option<Malformed>) {
         let exchange = Exchange::new();
-        let mut guard = Guard::new(RewoundTransport::new(BytesMut::from(input), tokio::io::empty()), exchange.clone());
+        let mut guard = Guard::new(BytesMut::from(input), tokio::io::empty(), exchange.clone());
         let mut passed = Vec::new();
         tokio::select! {
             biased;
@@ -260,7 +260,7 @@ mod tests {
     #[tokio::test]
     async fn late_body_passes_into_uninitialized_memory() {
         let (mut client, server) = tokio::io::duplex(1024);
-        let mut guard = Guard::new(server, Exchange::new());
+        let mut guard = Guard::new(BytesMut::new(), server, Exchange::new());
         client.write_all(b"POST / HTTP/1.1\r\ncontent-length: 4\r\n\r\n").await.unwrap();
         let mut passed = BytesMut::with_capacity(1024);
         guard.read_buf(&mut passed).await.unwrap();
@@ -289,7 +289,7 @@ mod tests {
         let (mut client, server) = tokio::io::duplex(1024);
         let exchange = Exchange::new();
         let _request = exchange.begin();
-        let mut guard = Guard::new(server, exchange);
+        let mut guard = Guard::new(BytesMut::new(), server, exchange);
         let (mut passed, mut has_ended) = (0, false);
         for byte in request.bytes() {
             client.write_all(&[byte]).await.unwrap();
@@ -325,7 +325,7 @@ mod tests {
     async fn half_closed_client_is_probed_before_response() {
         let (mut client, server) = tokio::io::duplex(1024);
         let exchange = Exchange::new();
-        let mut guard = Guard::new(server, exchange.clone());
+        let mut guard = Guard::new(BytesMut::new(), server, exchange.clone());
         client.write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
         client.shutdown().await.unwrap();
         let mut buffer = [0; 256];

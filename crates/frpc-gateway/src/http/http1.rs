@@ -1,7 +1,7 @@
 //! HTTP/1 connections that leave the fast path. hyper serves them through a [`Guard`].
 
 use super::calls::ResponseOptions;
-use super::exchange::{Deadline, Exchange, InProgress};
+use super::exchange::{Deadline, Exchange, InProgress, Upgrading};
 use super::guard::Guard;
 use super::head::Malformed;
 use super::service::{Reply, Service};
@@ -9,12 +9,10 @@ use super::written;
 use crate::charge::CHARGED_MIN;
 use crate::clock::now;
 use crate::driver::{AdapterDriver, LazyTimer, drain};
-use crate::rewound::RewoundTransport;
 use crate::scratch::READ_MAX;
-use crate::web_socket::Upgrade;
 use bytes::{Bytes, BytesMut};
 use frisbee::{MemoryCharge, RawTransport};
-use frpc::{AdapterContext, Metadata};
+use frpc::AdapterContext;
 use http::{Request, Response};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
@@ -28,14 +26,6 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
-
-/// A connection that is upgraded to WebSocket, with the metadata of its calls and the context of its client.
-pub(crate) struct Upgraded {
-    pub(crate) upgrade: Upgrade,
-    pub(crate) metadata: Metadata,
-    pub(crate) context: AdapterContext,
-    pub(crate) transport: RewoundTransport<RawTransport>,
-}
 
 /// Response body for hyper. The request counts as in progress until hyper has read the whole body.
 struct Outgoing {
@@ -146,17 +136,17 @@ fn poll_limits(
     })
 }
 
-/// Serves an HTTP/1 connection that begins with `early`. Returns the connection if it is upgraded, or `None` when it
-/// has ended.
+/// Serves an HTTP/1 connection that begins with `early`. If it is upgraded to WebSocket, returns the transport and the
+/// bytes that were already read from it. Returns `None` when the connection has ended.
 pub(crate) async fn serve(
     service: Service,
     idle_timeout: Duration,
     early: BytesMut,
     transport: AdapterDriver<RawTransport>,
-) -> io::Result<Option<Upgraded>> {
+) -> io::Result<Option<(Upgrading, BytesMut, RawTransport)>> {
     let (context, exchange) = (service.context().clone(), service.exchange().clone());
     let head_timeout = context.first_header_timeout();
-    let io = TokioIo::new(Guard::new(RewoundTransport::new(early, transport), exchange.clone()));
+    let io = TokioIo::new(Guard::new(early, transport, exchange.clone()));
     let mut builder = http1::Builder::new();
     // Disable hyper's timeout, because `Exchange::deadline` computes all timeouts of the connection.
     builder.header_read_timeout(None);
@@ -192,16 +182,12 @@ pub(crate) async fn serve(
     })
     .await;
     let parts = connection.into_parts();
-    let (input, transport) = parts.io.into_inner().into_parts();
-    let (mut early, mut transport) = transport.into_parts();
-    if let Some((upgrade, metadata, context)) = exchange.take_upgrade() {
-        // Join in wire order: hyper's buffer holds the oldest bytes, then come those in the guard's buffer, and last
-        // those that the guard has not read.
-        let read = [&parts.read_buf[..], &input, &early].concat();
-        early = BytesMut::from(&read[..]);
+    let (input, mut transport) = parts.io.into_inner().into_parts();
+    if let Some(upgrading) = exchange.take_upgrade() {
+        // Join in wire order: hyper's buffer holds the oldest bytes, and the guard's buffer those that follow.
+        let early = BytesMut::from(&[&parts.read_buf[..], &input].concat()[..]);
         // Remove the limits of the transport, because WebSocket messages have their own timeouts.
-        let transport = RewoundTransport::new(early, transport.into_inner());
-        return Ok(Some(Upgraded { upgrade, metadata, context, transport }));
+        return Ok(Some((upgrading, early, transport.into_inner())));
     }
     let served = end.finish(&mut transport).await?;
     Box::pin(drain(&mut transport)).await;

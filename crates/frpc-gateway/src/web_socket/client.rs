@@ -3,7 +3,6 @@
 use super::frame::{CloseCode, Role};
 use super::transport::WebSocket;
 use super::upgrade::{Subprotocol, accept};
-use crate::rewound::RewoundTransport;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use bytes::BytesMut;
 use frisbee::RawTransport;
@@ -92,7 +91,7 @@ where
     };
     let goodbye = Arc::new(|| CloseCode::NORMAL);
     // Drop the receiver: the owner of the transport performs the closing handshake by shutting it down.
-    Ok(WebSocket::new(RewoundTransport::new(early, io), Role::Client, goodbye).0)
+    Ok(WebSocket::new(early, io, Role::Client, goodbye).0)
 }
 
 /// Returns the length of the upgrade response once it is complete. Fails unless it accepts the upgrade.

@@ -112,19 +112,31 @@ impl MessageHandler for Echo {
     }
 }
 
-/// Serves a WebSocket connection until either side closes it, an error occurs, or the server stops.
-pub(super) async fn serve<T, K>(io: T, talk: K, config: &Config, context: Option<&AdapterContext>) -> io::Result<()>
+/// Serves a WebSocket connection until either side closes it, an error occurs, or the server stops. `early` contains
+/// bytes that were already read from the transport.
+pub(super) async fn serve<T, K>(
+    early: BytesMut,
+    io: T,
+    talk: K,
+    config: &Config,
+    context: Option<&AdapterContext>,
+) -> io::Result<()>
 where
     T: AsyncRead + AsyncWrite + Unpin,
     K: MessageHandler,
 {
     let start = now();
     let mut connection = Connection {
-        wire: WebSocketState::new(AdapterDriver::new(io, config), Role::Server, config.body_limit().into()),
+        wire: WebSocketState::new(
+            BytesMut::new(),
+            AdapterDriver::new(io, config),
+            Role::Server,
+            config.body_limit().into(),
+        ),
         talk,
         context,
         backlog_max: config.backlog_max,
-        input: BytesMut::new(),
+        input: early,
         message: Message::default(),
         output: Charge::default(),
         keepalive: Keepalive::new(config.ping_interval, config.idle_timeout, start),
@@ -489,7 +501,7 @@ mod tests {
         // Send one of the ten bytes of a message.
         there.write_all(b"\x81\x8a\0\0\0\0a").await.expect("server should accept the frame header");
         let late = Late(Box::pin(tokio::time::sleep(second)), Some(vec![b'x'; 40_000]));
-        let serving = tokio::spawn(async move { serve(here, late, &config, None).await });
+        let serving = tokio::spawn(async move { serve(BytesMut::new(), here, late, &config, None).await });
         for _ in 0..15 {
             tokio::time::sleep(second).await;
             there.read_exact(&mut [0; 2000]).await.expect("server should send a part of the reply");
@@ -506,7 +518,7 @@ mod tests {
         let config = Config::default().backlog_max(1024);
         let (here, mut there) = tokio::io::duplex(1024 * 1024);
         let answers = Queued(vec![vec![b'x'; 2000]; 5].into());
-        tokio::spawn(async move { serve(here, answers, &config, None).await });
+        tokio::spawn(async move { serve(BytesMut::new(), here, answers, &config, None).await });
         let started = now();
         let mut received = vec![0; 5 * 2004];
         there.read_exact(&mut received).await.expect("server should send all replies");

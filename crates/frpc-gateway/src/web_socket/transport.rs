@@ -4,7 +4,8 @@ use super::frame::{CloseCode, Decoder, Event, Fault, Kind, Role};
 use super::sending::FrameSender;
 use crate::clock::now;
 use crate::driver::{LINGER, drain};
-use crate::rewound::RewoundTransport;
+use crate::scratch::copy_available;
+use bytes::BytesMut;
 use std::fmt;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -29,17 +30,16 @@ pub(crate) type Goodbye = Arc<dyn Fn() -> CloseCode + Send + Sync>;
 /// without a handshake.
 pub struct WebSocket<T> {
     /// State of the connection. `None` once it was returned by `back`.
-    wire: Option<BinaryState<T>>,
+    wire: Option<WebSocketState<T>>,
     goodbye: Goodbye,
     /// Sender that returns the connection when the transport is dropped, so that it can be closed with a handshake.
-    back: Option<oneshot::Sender<BinaryState<T>>>,
+    back: Option<oneshot::Sender<WebSocketState<T>>>,
 }
-
-/// State of a WebSocket connection. Its first frames may have been read together with the upgrade request.
-type BinaryState<T> = WebSocketState<RewoundTransport<T>>;
 
 /// A transport with the frame decoder and the frame queue of its WebSocket connection.
 pub(crate) struct WebSocketState<T> {
+    /// Bytes that were read together with the upgrade request.
+    early: BytesMut,
     pub(crate) io: T,
     pub(crate) decoder: Decoder,
     pub(crate) sending: FrameSender,
@@ -52,9 +52,9 @@ pub(crate) struct WebSocketState<T> {
 
 impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
     /// Creates the state of a connection with messages of at most `length_max` bytes.
-    pub(crate) fn new(io: T, end: Role, length_max: u64) -> Self {
+    pub(crate) fn new(early: BytesMut, io: T, end: Role, length_max: u64) -> Self {
         let decoder = Decoder::new(end, length_max, now());
-        Self { io, decoder, sending: FrameSender::new(end), closed_by: None, fault: None, is_shut: false }
+        Self { early, io, decoder, sending: FrameSender::new(end), closed_by: None, fault: None, is_shut: false }
     }
 
     /// Handles a control frame.
@@ -86,7 +86,12 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
                 return Poll::Ready(Ok(()));
             }
             let before = buffer.filled().len();
-            ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
+            if self.early.is_empty() {
+                self.early = BytesMut::new();
+                ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
+            } else {
+                copy_available(&mut self.early, usize::MAX, buffer);
+            }
             let input = buffer.filled_mut().get_mut(before..).unwrap_or_default();
             if input.is_empty() {
                 return Poll::Ready(Ok(()));
@@ -180,16 +185,17 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
 impl<T: AsyncRead + AsyncWrite + Unpin> WebSocket<T> {
     /// Wraps a transport after the handshake. The returned receiver yields the connection when the wrapper is dropped.
     pub(crate) fn new(
-        io: RewoundTransport<T>,
+        early: BytesMut,
+        io: T,
         end: Role,
         goodbye: Goodbye,
-    ) -> (Self, oneshot::Receiver<BinaryState<T>>) {
+    ) -> (Self, oneshot::Receiver<WebSocketState<T>>) {
         let (back, returned) = oneshot::channel();
         // Do not limit the size of messages, because native frames have their own limits.
-        (Self { wire: Some(WebSocketState::new(io, end, u64::MAX)), goodbye, back: Some(back) }, returned)
+        (Self { wire: Some(WebSocketState::new(early, io, end, u64::MAX)), goodbye, back: Some(back) }, returned)
     }
 
-    fn wire(&mut self) -> io::Result<&mut BinaryState<T>> {
+    fn wire(&mut self) -> io::Result<&mut WebSocketState<T>> {
         self.wire.as_mut().ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 }
