@@ -1,9 +1,10 @@
 //! Encoder of HTTP/1.1 responses.
 
-use super::answer::{self, Answer};
+use super::answer::Answer;
 use super::calls::ResponseOptions;
 use super::date;
 use crate::locks::Pass;
+use http::StatusCode;
 use std::borrow::Cow;
 use std::io::Write as _;
 use std::ops::Range;
@@ -18,8 +19,9 @@ pub(crate) fn put(out: &mut Vec<u8>, answer: &Answer, options: ResponseOptions<'
     if answer.status == 200 {
         out.extend_from_slice(b"HTTP/1.1 200 OK\r\n");
     } else {
+        let reason = StatusCode::from_u16(answer.status).ok().and_then(|status| status.canonical_reason());
         // Writing to memory cannot fail, so ignore the result.
-        let _ = write!(out, "HTTP/1.1 {} {}\r\n", answer.status, answer::reason(answer.status));
+        let _ = write!(out, "HTTP/1.1 {} {}\r\n", answer.status, reason.unwrap_or_default());
     }
     if let Some(content_type) = answer.content_type {
         put_field(out, "content-type", content_type.as_bytes());
