@@ -1,6 +1,6 @@
 //! Errors of the Connect protocol: a status as JSON, with an HTTP status code.
 
-use crate::json_rpc::reply::{put_list, put_text};
+use crate::json_rpc::reply::{Quoted, put_json, put_list};
 use bytes::Bytes;
 use frpc::{Code, Status};
 use prost::Message as _;
@@ -25,22 +25,15 @@ pub(crate) fn of_status(status: &Status) -> Bytes {
 
 /// Encodes a code, message and details as a Connect error in JSON.
 pub(crate) fn json(code: Code, message: &str, details: &[Any]) -> Bytes {
-    let mut out = Vec::with_capacity(64 + message.len());
-    out.extend_from_slice(b"{\"code\":\"");
-    out.extend_from_slice(name(code).as_bytes());
-    out.push(b'"');
+    let mut out = format!(r#"{{"code":"{}""#, name(code)).into_bytes();
     if !message.is_empty() {
-        out.extend_from_slice(b",\"message\":");
-        put_text(&mut out, message);
+        put_json(&mut out, format_args!(r#","message":{}"#, Quoted(message)));
     }
     if !details.is_empty() {
         out.extend_from_slice(b",\"details\":[");
         put_list(&mut out, details, |out, any| {
-            out.extend_from_slice(b"{\"type\":");
-            put_text(out, any.type_url.rsplit('/').next().unwrap_or_default());
-            out.extend_from_slice(b",\"value\":");
-            put_text(out, &crate::base64::encode(&any.value));
-            out.push(b'}');
+            let kind = Quoted(any.type_url.rsplit('/').next().unwrap_or_default());
+            put_json(out, format_args!(r#"{{"type":{kind},"value":"{}"}}"#, crate::base64::encode(&any.value)));
         });
         out.push(b']');
     }

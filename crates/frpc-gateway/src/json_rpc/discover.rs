@@ -3,7 +3,7 @@
 //! The document is derived from generated code. It contains the names, kinds and comments of methods, the fields of
 //! requests in the order of positional params, and the schemas of messages in a common section.
 
-use super::reply::{put_list, put_text as put};
+use super::reply::{Quoted, put_json, put_list};
 use frpc::json::from_json;
 use frpc::{AdapterMethod, AdapterMethods, CallKind, Metadata, Status};
 use std::collections::BTreeMap;
@@ -37,29 +37,21 @@ pub(super) fn check_access(methods: &AdapterMethods, metadata: &Metadata) -> Res
 pub(super) fn document(methods: &AdapterMethods) -> Vec<u8> {
     let methods: Vec<_> = methods.iter().filter(|method| method.formats().contains(&FORMAT)).collect();
     let schemas: Schemas = methods.iter().flat_map(|method| method.message_schemas(FORMAT)).copied().collect();
-    let mut out = b"{\"openrpc\":".to_vec();
-    put(&mut out, OPENRPC);
-    out.extend_from_slice(b",\"info\":{\"title\":\"frpc\",\"version\":");
-    put(&mut out, env!("CARGO_PKG_VERSION"));
-    out.extend_from_slice(b"},\"methods\":[");
+    let version = env!("CARGO_PKG_VERSION");
+    let info = format!(r#"{{"title":"frpc","version":"{version}"}}"#);
+    let mut out = format!(r#"{{"openrpc":"{OPENRPC}","info":{info},"methods":["#).into_bytes();
     put_list(&mut out, &methods, |out, method| put_method(out, method, &schemas));
     out.extend_from_slice(b"],\"components\":{\"schemas\":{");
-    put_list(&mut out, &schemas, |out, (name, schema)| {
-        put(out, name);
-        out.push(b':');
-        out.extend_from_slice(schema.as_bytes());
-    });
+    put_list(&mut out, &schemas, |out, (name, schema)| put_json(out, format_args!(r#""{name}":{schema}"#)));
     out.extend_from_slice(b"}}}");
     out
 }
 
 fn put_method(out: &mut Vec<u8>, method: &AdapterMethod, schemas: &Schemas) {
-    out.extend_from_slice(b"{\"name\":");
-    put(out, &format!("{}/{}", method.service(), method.name()));
+    put_json(out, format_args!(r#"{{"name":"{}/{}""#, method.service(), method.name()));
     let comment = method.comment(FORMAT);
     if !comment.is_empty() {
-        out.extend_from_slice(b",\"description\":");
-        put(out, comment);
+        put_json(out, format_args!(r#","description":{}"#, Quoted(comment)));
     }
     out.extend_from_slice(b",\"paramStructure\":\"either\",\"params\":[");
     let [request, response] = method.messages();
@@ -67,22 +59,14 @@ fn put_method(out: &mut Vec<u8>, method: &AdapterMethod, schemas: &Schemas) {
     let fields = method.request_fields(FORMAT).unwrap_or_default();
     put_list(out, fields.iter().filter(|_| !takes_items), |out, field| {
         // Field names are already escaped.
-        out.extend_from_slice(b"{\"name\":\"");
-        out.extend_from_slice(field.as_bytes());
-        out.extend_from_slice(b"\",\"schema\":");
+        put_json(out, format_args!(r#"{{"name":"{field}","schema":"#));
         let field = unescaped(field);
         put_reference(out, schemas, request, &format!("/properties/{}", pointer(&field)));
         out.push(b'}');
     });
-    out.extend_from_slice(b"],\"result\":{\"name\":");
-    put(out, response);
-    out.extend_from_slice(b",\"schema\":");
+    put_json(out, format_args!(r#"],"result":{{"name":"{response}","schema":"#));
     put_reference(out, schemas, response, "");
-    out.extend_from_slice(b"},\"x-request\":");
-    put(out, request);
-    out.extend_from_slice(b",\"x-kind\":");
-    put(out, kind(method.kind()));
-    out.push(b'}');
+    put_json(out, format_args!(r#"}},"x-request":"{request}","x-kind":"{}"}}"#, kind(method.kind())));
 }
 
 /// Appends a `$ref` to a part of a message's schema, or an empty schema if the message has none.
@@ -90,9 +74,7 @@ fn put_reference(out: &mut Vec<u8>, schemas: &Schemas, message: &str, part: &str
     if !schemas.contains_key(message) {
         return out.extend_from_slice(b"{}");
     }
-    out.extend_from_slice(b"{\"$ref\":");
-    put(out, &format!("{SCHEMAS}{message}{part}"));
-    out.push(b'}');
+    put_json(out, format_args!(r#"{{"$ref":"{SCHEMAS}{message}{part}"}}"#));
 }
 
 /// Removes JSON escapes from a name.

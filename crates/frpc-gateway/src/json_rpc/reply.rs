@@ -3,6 +3,8 @@
 use frpc::json::to_json;
 use frpc::{Code, Metadata, Status};
 use std::borrow::Cow;
+use std::fmt;
+use std::io::Write as _;
 
 /// Parse error: the message is not valid JSON.
 pub(crate) const PARSE_ERROR: i32 = -32700;
@@ -78,9 +80,7 @@ pub(crate) fn failure(out: &mut Vec<u8>, id: &[u8], status: &Status) {
 
 /// Appends a status as a JSON object with its code, details and metadata.
 pub(crate) fn put_status(out: &mut Vec<u8>, status: &Status) {
-    out.extend_from_slice(b"{\"status\":\"");
-    out.extend_from_slice(status.code().name().as_bytes());
-    out.push(b'"');
+    put_json(out, format_args!(r#"{{"status":"{}""#, status.code().name()));
     if !status.details().is_empty() {
         out.extend_from_slice(b",\"details\":");
         put(out, &bytes::Bytes::copy_from_slice(status.details()));
@@ -111,10 +111,7 @@ pub(super) fn end_notice(out: &mut Vec<u8>) {
 fn begin_error(out: &mut Vec<u8>, id: &[u8], code: i32, message: &str) {
     out.extend_from_slice(REPLY_BEGINS);
     out.extend_from_slice(id);
-    out.extend_from_slice(b",\"error\":{\"code\":");
-    put(out, &code);
-    out.extend_from_slice(b",\"message\":");
-    put(out, &message.to_owned());
+    put_json(out, format_args!(r#","error":{{"code":{code},"message":{}"#, Quoted(message)));
 }
 
 /// Appends metadata as a JSON object, with text values as strings and binary values in base64. Only the first value of
@@ -174,6 +171,23 @@ pub(crate) fn put_list<I: IntoIterator>(out: &mut Vec<u8>, items: I, mut put: im
         }
         put(out, item);
     }
+}
+
+/// Text that is displayed as a JSON string.
+pub(crate) struct Quoted<'a>(pub(crate) &'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut json = Vec::new();
+        put_text(&mut json, self.0);
+        f.write_str(std::str::from_utf8(&json).unwrap_or("null"))
+    }
+}
+
+/// Appends formatted JSON.
+pub(crate) fn put_json(out: &mut Vec<u8>, json: fmt::Arguments<'_>) {
+    // Writing to memory cannot fail, so ignore the result.
+    let _ = out.write_fmt(json);
 }
 
 /// Appends text as a JSON string.

@@ -13,7 +13,7 @@ use crate::http::fields::KnownFields;
 use crate::http::route::{Protocol, RequestHead, Route};
 use crate::json_rpc::Session;
 use crate::json_rpc::envelope::{InvalidRequest, Item, Message, Request};
-use crate::json_rpc::reply::{self, INVALID_REQUEST, PARSE_ERROR, put_list, put_text};
+use crate::json_rpc::reply::{self, INVALID_REQUEST, PARSE_ERROR, Quoted, put_list, put_text};
 use bytes::{Bytes, BytesMut};
 use frisbee::MemoryCharge;
 use frpc::{AdapterContext, Metadata};
@@ -73,9 +73,7 @@ fn is_accepted(known: &KnownFields<'_>, media_type: &str) -> bool {
 
 /// Encodes the OAuth protected resource metadata of the endpoint.
 fn document(resource: &Resource) -> Vec<u8> {
-    let mut out = b"{\"resource\":".to_vec();
-    put_text(&mut out, &resource.url);
-    out.extend_from_slice(b",\"authorization_servers\":[");
+    let mut out = format!(r#"{{"resource":{},"authorization_servers":["#, Quoted(&resource.url)).into_bytes();
     put_list(&mut out, &resource.authorization_servers, |out, url| put_text(out, url));
     out.extend_from_slice(b"],\"bearer_methods_supported\":[\"header\"]");
     if !resource.scopes.is_empty() {

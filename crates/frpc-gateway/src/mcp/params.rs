@@ -3,7 +3,7 @@
 use super::reply::{MODERN, Revision, VERSIONS};
 use crate::base64;
 use crate::json_rpc::envelope::{Request, members, text};
-use crate::json_rpc::reply::{INVALID_PARAMS, INVALID_REQUEST, put_list, put_text};
+use crate::json_rpc::reply::{INVALID_PARAMS, INVALID_REQUEST, Quoted};
 use frpc::json::DecodeError;
 use std::borrow::Cow;
 
@@ -195,12 +195,8 @@ impl RequestError {
 
     fn version(requested: &str) -> Self {
         let requested: String = requested.chars().take(64).collect();
-        let mut data = b"{\"supported\":[".to_vec();
-        put_list(&mut data, VERSIONS, put_text);
-        data.extend_from_slice(b"],\"requested\":");
-        put_text(&mut data, &requested);
-        data.push(b'}');
+        let data = format!(r#"{{"supported":["{}"],"requested":{}}}"#, VERSIONS.join("\",\""), Quoted(&requested));
         let text = format!("unsupported protocol version {requested:?}: use {}", VERSIONS.join(", "));
-        Self { code: UNSUPPORTED_VERSION, text, data: String::from_utf8(data).ok() }
+        Self { code: UNSUPPORTED_VERSION, text, data: Some(data) }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::settings::Mcp;
 use super::tools::ResultShape;
-use crate::json_rpc::reply::{begin_result, end_result, put_list, put_status, put_text as put};
+use crate::json_rpc::reply::{Quoted, begin_result, end_result, put_json, put_list, put_status, put_text as put};
 use frpc::Status;
 
 /// Supported versions of the Model Context Protocol, newest first.
@@ -30,13 +30,15 @@ pub(crate) enum Revision {
 /// `initialize`.
 pub(crate) fn put_initialized(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, requested: Option<&str>) {
     let version = VERSIONS.into_iter().find(|version| *version != MODERN && Some(*version) == requested);
+    let (version, server, instructions) = (Quoted(version.unwrap_or(LEGACY)), server(mcp), instructions(mcp));
     begin_result(out, id);
-    out.extend_from_slice(b"{\"protocolVersion\":");
-    put(out, version.unwrap_or(LEGACY));
-    out.extend_from_slice(b",\"capabilities\":{\"tools\":{}},\"serverInfo\":");
-    put_server(out, mcp);
-    put_instructions(out, mcp);
-    out.push(b'}');
+    let capabilities = r#"{"tools":{}}"#;
+    put_json(
+        out,
+        format_args!(
+            r#"{{"protocolVersion":{version},"capabilities":{capabilities},"serverInfo":{server}{instructions}}}"#
+        ),
+    );
     end_result(out, None);
 }
 
@@ -45,8 +47,7 @@ pub(crate) fn put_discovered(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp) {
     begin_result(out, id);
     out.extend_from_slice(b"{\"supportedVersions\":[");
     put_list(out, VERSIONS, put);
-    out.extend_from_slice(b"],\"capabilities\":{\"tools\":{}}");
-    put_instructions(out, mcp);
+    put_json(out, format_args!(r#"],"capabilities":{{"tools":{{}}}}{}"#, instructions(mcp)));
     put_cache(out);
     end_object(out, mcp, Revision::Modern);
     end_result(out, None);
@@ -55,32 +56,27 @@ pub(crate) fn put_discovered(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp) {
 /// Appends the cache hints of a result. Shared caches are excluded, because the result depends on the caller's
 /// permissions.
 pub(crate) fn put_cache(out: &mut Vec<u8>) {
-    out.extend_from_slice(format!(",\"ttlMs\":{LIST_TTL_MS},\"cacheScope\":\"private\"").as_bytes());
+    put_json(out, format_args!(r#","ttlMs":{LIST_TTL_MS},"cacheScope":"private""#));
 }
 
 /// Appends the members that end every MCP result, and the end of the object.
 pub(crate) fn end_object(out: &mut Vec<u8>, mcp: &Mcp, revision: Revision) {
     if revision == Revision::Modern {
-        out.extend_from_slice(b",\"resultType\":\"complete\",\"_meta\":{\"io.modelcontextprotocol/serverInfo\":");
-        put_server(out, mcp);
-        out.push(b'}');
+        let server = server(mcp);
+        put_json(out, format_args!(r#","resultType":"complete","_meta":{{"{SERVER_INFO}":{server}}}"#));
     }
     out.push(b'}');
 }
 
-fn put_server(out: &mut Vec<u8>, mcp: &Mcp) {
-    out.extend_from_slice(b"{\"name\":");
-    put(out, &mcp.name);
-    out.extend_from_slice(b",\"version\":");
-    put(out, &mcp.version);
-    out.push(b'}');
+/// Member of `_meta` that describes the server.
+const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+
+fn server(mcp: &Mcp) -> String {
+    format!(r#"{{"name":{},"version":{}}}"#, Quoted(&mcp.name), Quoted(&mcp.version))
 }
 
-fn put_instructions(out: &mut Vec<u8>, mcp: &Mcp) {
-    if let Some(text) = &mcp.instructions {
-        out.extend_from_slice(b",\"instructions\":");
-        put(out, text);
-    }
+fn instructions(mcp: &Mcp) -> String {
+    mcp.instructions.as_ref().map_or_else(String::new, |text| format!(r#","instructions":{}"#, Quoted(text)))
 }
 
 /// Appends a tool's result, as text for the model and as structured content for programs.
@@ -94,16 +90,12 @@ pub(crate) fn put_result(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, revision: Revi
         ResultShape::Items => put(out, &format!("[{json}]")),
         ResultShape::Message | ResultShape::Value => put(out, json),
     }
-    out.extend_from_slice(b"}],\"structuredContent\":");
     let (before, behind) = match shape {
         ResultShape::Message => ("", ""),
         ResultShape::Value => ("{\"value\":", "}"),
         ResultShape::Items => ("{\"items\":[", "]}"),
     };
-    for part in [before, json, behind] {
-        out.extend_from_slice(part.as_bytes());
-    }
-    out.extend_from_slice(b",\"isError\":false");
+    put_json(out, format_args!(r#"}}],"structuredContent":{before}{json}{behind},"isError":false"#));
     end_object(out, mcp, revision);
     end_result(out, None);
 }
@@ -111,28 +103,26 @@ pub(crate) fn put_result(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, revision: Revi
 /// Appends the failure of a tool, with code and message for the model and details for programs. It has no structured
 /// content, which clients would validate against the result schema.
 pub(crate) fn put_failure(out: &mut Vec<u8>, id: &[u8], mcp: &Mcp, revision: Revision, status: &Status) {
+    let text = format!("{}: {}", status.code().name(), status.message());
+    let (kind, server) = match revision {
+        Revision::Legacy => ("", String::new()),
+        Revision::Modern => (r#","resultType":"complete""#, format!(r#","{SERVER_INFO}":{}"#, server(mcp))),
+    };
     begin_result(out, id);
-    out.extend_from_slice(b"{\"content\":[{\"type\":\"text\",\"text\":");
-    put(out, &format!("{}: {}", status.code().name(), status.message()));
-    out.extend_from_slice(b"}],\"isError\":true");
-    if revision == Revision::Modern {
-        out.extend_from_slice(b",\"resultType\":\"complete\"");
-    }
-    out.extend_from_slice(b",\"_meta\":{\"frpc/status\":");
+    let text = Quoted(&text);
+    put_json(
+        out,
+        format_args!(r#"{{"content":[{{"type":"text","text":{text}}}],"isError":true{kind},"_meta":{{"frpc/status":"#),
+    );
     put_status(out, status);
-    if revision == Revision::Modern {
-        out.extend_from_slice(b",\"io.modelcontextprotocol/serverInfo\":");
-        put_server(out, mcp);
-    }
-    out.extend_from_slice(b"}}");
+    put_json(out, format_args!("{server}}}}}"));
     end_result(out, None);
 }
 
 /// Appends a progress notification: the stream has produced `count` messages, and `item` is the last one.
 pub(crate) fn put_progress(out: &mut Vec<u8>, token: &str, count: u64, item: &[u8]) {
-    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":");
-    out.extend_from_slice(token.as_bytes());
-    out.extend_from_slice(format!(",\"progress\":{count}").as_bytes());
+    let params = format_args!(r#"{{"progressToken":{token},"progress":{count}"#);
+    put_json(out, format_args!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{params}"#));
     if item.len() <= MESSAGE_MAX {
         out.extend_from_slice(b",\"message\":");
         put(out, std::str::from_utf8(item).unwrap_or_default());

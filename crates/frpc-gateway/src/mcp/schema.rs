@@ -2,7 +2,7 @@
 //! tool must be self-contained.
 
 use crate::json_rpc::envelope;
-use crate::json_rpc::reply::{put_list, put_text as put};
+use crate::json_rpc::reply::{Quoted, put_json, put_list};
 use frpc::json::{Options, Reader};
 use std::collections::BTreeMap;
 
@@ -63,11 +63,7 @@ pub(super) fn root(message: &str, schemas: &Schemas, side: Side) -> Root {
             }
             let mut json = Vec::new();
             json.push(b'{');
-            put_list(&mut json, &members, |out, (name, value)| {
-                put(out, name);
-                out.push(b':');
-                out.extend_from_slice(side.adapt(value).as_bytes());
-            });
+            put_list(&mut json, &members, |out, (name, value)| put_member(out, name, value, side));
             put_definitions(&mut json, members.iter().map(|(_, value)| *value), schemas, side);
             Root { json: text(json), is_wrapped: false, required }
         }
@@ -108,14 +104,14 @@ fn put_definitions<'a>(out: &mut Vec<u8>, texts: impl Iterator<Item = &'a str>, 
     }
     if !found.is_empty() {
         out.extend_from_slice(b",\"$defs\":{");
-        put_list(out, &found, |out, (name, schema)| {
-            put(out, name);
-            out.push(b':');
-            out.extend_from_slice(side.adapt(schema).as_bytes());
-        });
+        put_list(out, &found, |out, (name, schema)| put_member(out, name, schema, side));
         out.push(b'}');
     }
     out.push(b'}');
+}
+
+fn put_member(out: &mut Vec<u8>, name: &str, value: &str, side: Side) {
+    put_json(out, format_args!("{}:{}", Quoted(name), side.adapt(value)));
 }
 
 /// Returns the names of the schemas that a schema references.

@@ -4,7 +4,7 @@ use super::schema::{self, Root};
 use super::settings::ToolSelection;
 use crate::json_rpc::NAMED as FORMAT;
 use crate::json_rpc::envelope::members;
-use crate::json_rpc::reply::{put_list, put_text as put};
+use crate::json_rpc::reply::{Quoted, put_list};
 use frpc::polyglot::layout::json_name;
 use frpc::{AdapterMethod, AdapterMethods, CallKind};
 use std::collections::HashMap;
@@ -164,21 +164,17 @@ impl Tool {
         };
         let comment = method.comment(FORMAT);
         let description = if comment.is_empty() { format!("Calls {path}.") } else { comment.to_owned() };
-        let mut json = b"{\"name\":".to_vec();
-        put(&mut json, &name);
-        json.extend_from_slice(b",\"description\":");
-        put(&mut json, &description);
-        json.extend_from_slice(b",\"inputSchema\":");
-        json.extend_from_slice(input.json.as_bytes());
-        json.extend_from_slice(b",\"outputSchema\":");
-        json.extend_from_slice(output.as_bytes());
-        let is_read_only = !method.has_side_effects();
+        let (is_destructive, is_idempotent) = (method.has_side_effects(), method.is_idempotent());
         let annotations = format!(
-            ",\"annotations\":{{\"readOnlyHint\":{is_read_only},\"destructiveHint\":{},\"idempotentHint\":{}}}}}",
-            !is_read_only,
-            method.is_idempotent()
+            r#"{{"readOnlyHint":{},"destructiveHint":{is_destructive},"idempotentHint":{is_idempotent}}}"#,
+            !is_destructive
         );
-        json.extend_from_slice(annotations.as_bytes());
+        let json = format!(
+            r#"{{"name":{},"description":{},"inputSchema":{},"outputSchema":{output},"annotations":{annotations}}}"#,
+            Quoted(&name),
+            Quoted(&description),
+            input.json
+        );
         Some(Self {
             name: name.into(),
             service: method.service(),
@@ -187,7 +183,7 @@ impl Tool {
             takes_value: input.is_wrapped,
             required: input.required,
             shape,
-            json,
+            json: json.into_bytes(),
         })
     }
 
