@@ -23,6 +23,7 @@ mod session;
 
 #[cfg(feature = "http")]
 pub(crate) use body::answer;
+pub(crate) use connection::serve;
 #[cfg(feature = "ion")]
 pub(crate) use ion::answer as answer_ion;
 #[cfg(feature = "mcp")]
@@ -31,15 +32,3 @@ pub(crate) use reply::fitting;
 #[cfg(feature = "mcp")]
 pub(crate) use session::NAMED;
 pub(crate) use session::Session;
-
-use crate::Gateway;
-use crate::charge::IdleMemory;
-use frisbee::RawTransport;
-use frpc::AdapterContext;
-use std::io;
-
-/// Serves a connection that starts with a JSON-RPC message.
-pub(crate) async fn serve(gateway: &Gateway, transport: RawTransport, context: &AdapterContext) -> io::Result<()> {
-    let _charge = IdleMemory::LINES.charge(context)?;
-    connection::serve(gateway, transport, context).await
-}

@@ -109,7 +109,7 @@ async fn respond(
 ) -> Result<Response<Outgoing>, Infallible> {
     let response = service.respond(request).await;
     in_progress.answer();
-    let context = service.context().clone();
+    let context = service.context.clone();
     Ok(response.map(|reply| {
         let hold = charge(&context, reply.buffered());
         Outgoing { reply, _in_progress: in_progress, context, hold }
@@ -144,7 +144,7 @@ pub(crate) async fn serve(
     early: BytesMut,
     transport: AdapterDriver<RawTransport>,
 ) -> io::Result<Option<(Upgrading, BytesMut, RawTransport)>> {
-    let (context, exchange) = (service.context().clone(), service.exchange().clone());
+    let (context, exchange) = (service.context.clone(), service.exchange.clone());
     let head_timeout = context.first_header_timeout();
     let io = TokioIo::new(Guard::new(early, transport, exchange.clone()));
     let mut builder = http1::Builder::new();
@@ -157,7 +157,7 @@ pub(crate) async fn serve(
         service_fn(move |request: Request<Incoming>| {
             // Call `begin` outside the future, so that the request counts as in progress if hyper reads more input
             // before it polls the future.
-            respond(service.clone(), request, service.exchange().begin())
+            respond(service.clone(), request, service.exchange.begin())
         }),
     );
     let mut stopping = pin!(context.stopping());

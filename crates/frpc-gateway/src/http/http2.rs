@@ -154,7 +154,7 @@ struct Driver<'a> {
 
 /// Serves an HTTP/2 connection. `early` contains its first bytes, which have already been read.
 pub(crate) async fn serve(service: Service, early: BytesMut, transport: RawTransport) -> io::Result<()> {
-    let (context, idle_timeout) = (service.context(), service.gateway().idle_timeout);
+    let (context, idle_timeout) = (&service.context, service.gateway.idle_timeout);
     let mut driver = Driver::new(&service, early, transport);
     let mut stopping = pin!(context.stopping());
     // Whether `stopping` was polled. A single poll suffices, because the waker of the task does not change.
@@ -195,8 +195,8 @@ fn failed(kind: io::ErrorKind) -> impl FnOnce(ConnectionError) -> io::Error {
 
 impl<'a> Driver<'a> {
     fn new(service: &'a Service, early: BytesMut, transport: RawTransport) -> Self {
-        let (context, now) = (service.context(), now());
-        let common = context.config().clone().idle_timeout(service.gateway().idle_timeout);
+        let (context, now) = (&service.context, now());
+        let common = context.config().clone().idle_timeout(service.gateway.idle_timeout);
         let config = ServerConfig::default().common(common).first_header_timeout(context.first_header_timeout());
         let mut http2 = Connection::server(&config, now);
         http2.inherit_abuse(context.abuse_debt());
@@ -435,7 +435,7 @@ impl<'a> Driver<'a> {
     fn due(&self) -> Instant {
         let has_streams = self.http2.stream_count() > 0;
         let idle = !has_streams && !self.is_closing;
-        let idle = idle.then(|| after(self.active, self.service.gateway().idle_timeout));
+        let idle = idle.then(|| after(self.active, self.service.gateway.idle_timeout));
         let silent = has_streams.then(|| after(self.heard, self.silence_max()));
         let probe = self.has_ended.then(|| self.now + half_close::INTERVAL);
         let times = [self.http2.next_timeout(), self.overdue, idle, silent, probe];
@@ -445,7 +445,7 @@ impl<'a> Driver<'a> {
     /// Returns how long the client may be silent during calls. A half-closed client is always silent.
     fn silence_max(&self) -> Duration {
         match (self.has_ended, self.context.config().idle_timeout.min(FAR)) {
-            (true, _) => self.service.gateway().idle_timeout,
+            (true, _) => self.service.gateway.idle_timeout,
             (false, silence_max) if self.has_pinged => 2 * silence_max,
             (false, silence_max) => silence_max,
         }
@@ -461,7 +461,7 @@ impl<'a> Driver<'a> {
             self.serve_incomplete();
         }
         if self.http2.stream_count() == 0 {
-            if !self.is_closing && now >= after(self.active, self.service.gateway().idle_timeout) {
+            if !self.is_closing && now >= after(self.active, self.service.gateway.idle_timeout) {
                 self.shut_down();
             }
             return Ok(());

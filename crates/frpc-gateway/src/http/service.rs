@@ -30,11 +30,11 @@ use std::task::{Context, Poll};
 /// Handler of the HTTP requests of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Service {
-    gateway: Arc<Gateway>,
-    context: AdapterContext,
-    exchange: Exchange,
+    pub(super) gateway: Arc<Gateway>,
+    pub(super) context: AdapterContext,
+    pub(super) exchange: Exchange,
     /// Clients of the connection, if a trusted proxy has opened it.
-    proxied: Option<ProxiedClients>,
+    pub(super) proxied: Option<ProxiedClients>,
 }
 
 /// Body of an HTTP response.
@@ -127,23 +127,6 @@ impl Service {
     pub(crate) fn new(gateway: &Arc<Gateway>, context: &AdapterContext) -> Self {
         let proxied = is_proxied(gateway, context).then(ProxiedClients::default);
         Self { gateway: gateway.clone(), context: context.clone(), exchange: Exchange::new(), proxied }
-    }
-
-    /// Returns whether a trusted proxy has opened the connection, so that its requests may have different clients.
-    pub(crate) fn is_proxied(&self) -> bool {
-        self.proxied.is_some()
-    }
-
-    pub(crate) fn context(&self) -> &AdapterContext {
-        &self.context
-    }
-
-    pub(crate) fn exchange(&self) -> &Exchange {
-        &self.exchange
-    }
-
-    pub(crate) fn gateway(&self) -> &Gateway {
-        &self.gateway
     }
 
     /// Handles an HTTP/1.1 request.

@@ -5,13 +5,12 @@
 use super::framing::{Framed, MessageFraming};
 use super::session::{BYTE_ORDER_MARK, Session};
 use crate::Gateway;
-use crate::charge::{Charge, overloaded, rejected};
+use crate::charge::{Charge, IdleMemory, rejected};
 use crate::clock::{Turn, now};
 use crate::driver::AdapterDriver;
 use crate::scratch;
 use bytes::{Buf, Bytes, BytesMut};
 use frisbee::RawTransport;
-use frisbee::rpc::ConnectionExt;
 use frpc::{AdapterContext, Metadata, Status};
 use std::future::poll_fn;
 use std::io;
@@ -32,8 +31,10 @@ const KEPT: usize = 4 * 1024;
 /// Reason for which request streams end when a message is rejected and reading stops.
 const FAILED: &str = "the connection takes no more messages because of an error: see the reply without an id";
 
-/// Serves a JSON-RPC connection until the client half-closes it, an error occurs, or the server shuts down.
-pub(super) async fn serve(gateway: &Gateway, transport: RawTransport, context: &AdapterContext) -> io::Result<()> {
+/// Serves a connection that starts with a JSON-RPC message, until the client half-closes it, an error occurs, or the
+/// server shuts down.
+pub(crate) async fn serve(gateway: &Gateway, transport: RawTransport, context: &AdapterContext) -> io::Result<()> {
+    let _charge = IdleMemory::LINES.charge(context)?;
     let mut connection = Connection::new(gateway, transport, context);
     let mut stopping = pin!(context.stopping());
     // Poll the shutdown future only once: it then wakes the task whenever it completes, because the task's waker does
@@ -177,8 +178,8 @@ impl<'a> Connection<'a> {
             // Let the buffer of an incomplete message grow in proportion to the bytes received.
             let more = self.input.len().max(READ_LEAST);
             let buffered = self.input.len() + more;
-            if self.charge.try_set(self.context, buffered).is_err() {
-                self.session.fail(&overloaded());
+            if let Err(status) = self.charge.try_set(self.context, buffered) {
+                self.session.fail(&status);
                 self.end_reading(FAILED);
                 return Ok(true);
             }

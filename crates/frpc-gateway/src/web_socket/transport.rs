@@ -66,21 +66,13 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
         }
     }
 
-    /// Fails if the peer has violated the protocol. Pending otherwise.
-    fn poll_fault(&self) -> Poll<io::Result<()>> {
-        match self.fault {
-            Some(fault) => Poll::Ready(Err(fault.into())),
-            None => Poll::Pending,
-        }
-    }
-
     fn poll_read(&mut self, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         if buffer.remaining() == 0 {
             return Poll::Ready(Ok(()));
         }
         for _ in 0..READS_AT_ONCE {
-            if self.fault.is_some() {
-                return self.poll_fault();
+            if let Some(fault) = self.fault {
+                return Poll::Ready(Err(fault.into()));
             }
             if self.decoder.has_closed() {
                 return Poll::Ready(Ok(()));

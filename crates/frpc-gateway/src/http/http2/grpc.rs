@@ -202,7 +202,7 @@ fn end_envelope(out: &mut Vec<u8>, start: usize, accepted: Compression) -> bool 
 
 impl<'a> Driver<'a> {
     fn varies(&self) -> bool {
-        self.service.gateway().http.as_ref().is_some_and(|http| http.locks.cors)
+        self.service.gateway.http.as_ref().is_some_and(|http| http.locks.cors)
     }
 
     fn failure(&self, protocol: Protocol, status: Status) -> Response<Reply> {
@@ -214,7 +214,7 @@ impl<'a> Driver<'a> {
     /// Parses the received request head as a unary gRPC call. Returns `None` for other requests.
     pub(super) fn begin_unary(&mut self) -> Option<Result<UnaryCall, Response<Reply>>> {
         // Leave the requests of a proxy to the service, because they may have different clients.
-        if self.service.is_proxied() {
+        if self.service.proxied.is_some() {
             return None;
         }
         let (varies, now) = (self.varies(), self.now);
@@ -230,11 +230,11 @@ impl<'a> Driver<'a> {
         let parts = RequestParts::http2(head);
         let mut known = KnownFields::of(head.fields());
         is_addressed(parts, &mut known, context).ok()?;
-        let http = service.gateway().http.as_ref()?;
+        let http = service.gateway.http.as_ref()?;
         let pass = http.locks.admit(&known, context.connection().local_addr()).ok()?;
         let (path, _) = parts.target();
         let request = RequestHead { method: head.method().unwrap_or_default(), path, known: &known, is_http2: true };
-        let Route::Call(method, protocol @ Protocol::Grpc(_)) = route(service.gateway(), http, context, request) else {
+        let Route::Call(method, protocol @ Protocol::Grpc(_)) = route(&service.gateway, http, context, request) else {
             return None;
         };
         // Leave requests of web pages to the service, which adds the CORS fields, and those that expect an interim
