@@ -66,9 +66,9 @@ impl Connection {
         self.shutdown == Shutdown::Final && self.streams.len() == 0
     }
 
-    /// Handles the end of the input, after which the peer can still receive. Streams on which the message of the peer is
-    /// incomplete are removed, and reported by [`Event::Reset`](crate::Event::Reset). The caller must limit the time of
-    /// the other streams, because the peer can send neither credit nor acknowledgements.
+    /// Handles the end of the input, after which the peer can still receive. Streams with an incomplete message of the
+    /// peer are removed, and reported by [`Event::Reset`](crate::Event::Reset). The caller must limit the time of the
+    /// other streams, because the peer can send neither credit nor acknowledgements.
     pub fn handle_half_close(&mut self) {
         self.acknowledged_by = None;
         self.cut_off(ErrorCode::CANCEL, |slot| slot.state.may_receive());

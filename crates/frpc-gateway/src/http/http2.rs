@@ -467,8 +467,8 @@ impl<'a> Driver<'a> {
             return Ok(());
         }
         if self.is_flushing || !self.http2.is_flushed() {
-            // Do not measure silence while output is pending, because the client receives a PING only after that output.
-            // `http2` disconnects a client that does not read its output in time.
+            // Do not measure silence while output is pending, because the client receives a PING only after it. `http2`
+            // disconnects a client that does not read its output in time.
             self.heard = now;
             return Ok(());
         }

@@ -131,8 +131,8 @@ impl<'a> Connection<'a> {
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<io::Result<()>> {
         let now = now();
         let mut turn = Turn::new(now, self.context.config());
-        // Yield to the executor after `BATCHES_MAX` iterations or the time of a turn, so that a busy client cannot starve
-        // other tasks.
+        // Yield to the executor after `BATCHES_MAX` iterations or the time of a turn, so that a busy client cannot
+        // starve other tasks.
         for _ in 0..BATCHES_MAX {
             let has_read = self.read(task, now, &mut turn)?;
             // A single poll suffices: output that did not fit is polled for after the write, in the next iteration.

@@ -9,8 +9,8 @@ pub(super) const MINUTES: i64 = 24 * 60;
 /// Seconds since 1970 at the beginning of year 1 and at the end of year 9999.
 const SECONDS: RangeInclusive<i64> = -62_135_596_800..=253_402_300_799;
 
-/// Returns the time that is `minutes` after the beginning of a date, given as year, month and day. Returns `None` if the
-/// date does not exist, or if the time is not in the years 1 to 9999.
+/// Returns the time that is `minutes` after the beginning of a date, given as year, month and day. Returns `None` if
+/// the date does not exist, or if the time is not in the years 1 to 9999.
 pub(super) fn at([year, month, day]: [u64; 3], minutes: i64) -> Option<Timestamp> {
     let date = Timestamp::date(year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?).ok()?;
     let seconds = date.seconds.checked_add(60 * minutes).filter(|seconds| SECONDS.contains(seconds))?;
