@@ -6,7 +6,9 @@ use bytes::Buf as _;
 use bytes::BytesMut;
 use std::cell::Cell;
 #[cfg(feature = "http")]
-use tokio::io::ReadBuf;
+use std::{io, pin::Pin, task::Context, task::Poll};
+#[cfg(feature = "http")]
+use tokio::io::{AsyncRead, ReadBuf};
 
 /// Maximum number of bytes per read, as for native connections.
 pub(crate) const READ_MAX: usize = 64 * 1024;
@@ -43,4 +45,20 @@ pub(crate) fn copy_available(from: &mut BytesMut, max: usize, to: &mut ReadBuf<'
     to.put_slice(from.get(..count).unwrap_or_default());
     from.advance(count);
     count
+}
+
+/// Reads the bytes in `early`, which were read from the transport before, or else from the transport.
+#[cfg(feature = "http")]
+pub(crate) fn poll_read_after<T: AsyncRead + Unpin>(
+    early: &mut BytesMut,
+    io: &mut T,
+    context: &mut Context<'_>,
+    buffer: &mut ReadBuf<'_>,
+) -> Poll<io::Result<()>> {
+    if early.is_empty() {
+        *early = BytesMut::new();
+        return Pin::new(io).poll_read(context, buffer);
+    }
+    copy_available(early, usize::MAX, buffer);
+    Poll::Ready(Ok(()))
 }

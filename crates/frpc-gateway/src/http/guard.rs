@@ -4,7 +4,7 @@
 use super::exchange::Exchange;
 use super::half_close::Probe;
 use super::head::{self, BodyFraming, FIELDS_MAX, Head, Malformed};
-use crate::scratch::copy_available;
+use crate::scratch::{copy_available, poll_read_after};
 use bytes::{Buf as _, BytesMut};
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
@@ -57,6 +57,8 @@ const CHUNKED_ENDS: &[u8; 4] = b"\r\n\r\n";
 /// [`Exchange::refused`] indicates when to close the connection.
 #[derive(Debug)]
 pub(crate) struct Guard<T> {
+    /// Bytes that were read from the transport before it was wrapped.
+    early: BytesMut,
     io: T,
     /// Bytes that were read from the transport and not yet passed to hyper.
     input: BytesMut,
@@ -85,8 +87,9 @@ impl<T> Guard<T> {
     /// Wraps a transport. `early` contains bytes that were already read from it.
     pub(crate) fn new(early: BytesMut, io: T, exchange: Exchange) -> Self {
         Self {
+            early,
             io,
-            input: early,
+            input: BytesMut::new(),
             state: State::Head(0),
             exchange,
             is_old: false,
@@ -96,7 +99,8 @@ impl<T> Guard<T> {
     }
 
     /// Returns the bytes that were not passed to hyper, and the transport.
-    pub(crate) fn into_parts(self) -> (BytesMut, T) {
+    pub(crate) fn into_parts(mut self) -> (BytesMut, T) {
+        self.input.unsplit(self.early);
         (self.input, self.io)
     }
 
@@ -164,7 +168,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Guard<T> {
         let passed = if self.input.is_empty() {
             let room = buffer.remaining().min(max);
             let mut part = ReadBuf::new(buffer.initialize_unfilled_to(room));
-            ready!(Pin::new(&mut self.io).poll_read(context, &mut part))?;
+            ready!(poll_read_after(&mut self.early, &mut self.io, context, &mut part))?;
             let count = part.filled().len();
             buffer.advance(count);
             count
@@ -203,7 +207,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for Guard<T> {
                     }
                     let mut bytes = [0; READ];
                     let mut read = ReadBuf::new(&mut bytes);
-                    ready!(Pin::new(&mut this.io).poll_read(context, &mut read))?;
+                    ready!(poll_read_after(&mut this.early, &mut this.io, context, &mut read))?;
                     if read.filled().is_empty() {
                         return this.poll_end(context);
                     }
@@ -216,7 +220,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for Guard<T> {
                 State::Open(last) => {
                     let before = buffer.filled().len();
                     if this.input.is_empty() {
-                        ready!(Pin::new(&mut this.io).poll_read(context, buffer))?;
+                        ready!(poll_read_after(&mut this.early, &mut this.io, context, buffer))?;
                     } else {
                         copy_available(&mut this.input, usize::MAX, buffer);
                     }

@@ -4,7 +4,7 @@ use super::frame::{CloseCode, Decoder, Event, Fault, Kind, Role};
 use super::sending::FrameSender;
 use crate::clock::now;
 use crate::driver::{LINGER, drain};
-use crate::scratch::copy_available;
+use crate::scratch::poll_read_after;
 use bytes::BytesMut;
 use std::fmt;
 use std::io::{self, IoSlice};
@@ -78,12 +78,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> WebSocketState<T> {
                 return Poll::Ready(Ok(()));
             }
             let before = buffer.filled().len();
-            if self.early.is_empty() {
-                self.early = BytesMut::new();
-                ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
-            } else {
-                copy_available(&mut self.early, usize::MAX, buffer);
-            }
+            ready!(poll_read_after(&mut self.early, &mut self.io, context, buffer))?;
             let input = buffer.filled_mut().get_mut(before..).unwrap_or_default();
             if input.is_empty() {
                 return Poll::Ready(Ok(()));
