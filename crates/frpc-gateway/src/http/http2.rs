@@ -314,10 +314,14 @@ impl<'a> Driver<'a> {
             }
         }
         let waiting = self.input.len();
-        is_busy |= !has_left && self.read(task)?;
+        let has_read = !has_left && self.read(task)?;
         self.handle_events(turn).map_err(failed(io::ErrorKind::InvalidData))?;
-        // Input that the last turn has left was handled, so more can be read.
-        is_busy |= self.input.len() < waiting;
+        if has_read {
+            // Copy the rest of the input, because it may wait and must not retain the buffer of the thread.
+            self.input = Bytes::copy_from_slice(&self.input);
+        }
+        // Once the input that the last turn has left was handled, more can be read.
+        is_busy |= has_read || self.input.len() < waiting;
         // Copy incomplete requests out of the thread's read buffer, because a slice would keep the whole buffer from
         // being reused.
         self.keep_begun();
@@ -404,8 +408,7 @@ impl<'a> Driver<'a> {
                 turn.ends_before_next();
             }
         }
-        // Copy the input unless that was done before, because it may wait and must not retain the buffer of the thread.
-        self.input = if input.is_unique() { input } else { Bytes::copy_from_slice(&input) };
+        self.input = input;
         Ok(())
     }
 
