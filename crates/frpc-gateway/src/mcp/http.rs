@@ -6,6 +6,7 @@ use super::params::{self, HeaderFields, INITIALIZE, Params, RequestError, TOOLS_
 use super::reply::Revision;
 use super::settings::{Mcp, Resource};
 use crate::Gateway;
+use crate::charge::metadata_size;
 use crate::connect::unary::Format;
 use crate::gzip;
 use crate::http::answer::{Answer, JSON};
@@ -31,9 +32,9 @@ pub(crate) const EVENTS: &str = "text/event-stream";
 /// Header field that carries the MCP session id.
 const SESSION: &str = "mcp-session-id";
 
-/// Memory in bytes that is charged for the session of a request and its head, measured by the test
+/// Memory in bytes that is charged for the session of a request in addition to its metadata, measured by the test
 /// `waiting_calls_are_charged_as_allocated`.
-const SESSION_COST: usize = 2048;
+const SESSION_COST: usize = 1536;
 
 /// Returns the route of a request to the MCP endpoint or its metadata, and `None` for other requests.
 pub(crate) fn route(mcp: &Mcp, asked: &RequestHead<'_>, protocol: Option<Protocol>) -> Option<Route> {
@@ -167,8 +168,8 @@ impl McpEndpoint<'_> {
             name: known.mcp_name.map(text),
         };
         let revision = params.check(request, Some(&head))?;
+        let charged = context.charge(SESSION_COST + metadata_size(&metadata));
         let mut session = Session::new(gateway, context, metadata).for_tools(mcp);
-        let charged = context.charge(SESSION_COST);
         // Only older clients cancel a call with a request. In later versions of the protocol, they close its response.
         let registered =
             match known.mcp_session.filter(|_| revision == Revision::Legacy && request.method == TOOLS_CALL) {

@@ -1,6 +1,8 @@
 //! Tests of tool calls.
 
+use super::super::connections::{DATA, HEADERS, Http2, head_of};
 use super::support::{ACCEPT, Host, LEGACY, all, leaf, modern, request};
+use frisbee_http2::hpack::Encoder;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
@@ -157,6 +159,33 @@ async fn cancelled_request_ends_without_reply() {
     host.service.ended().await;
     let answer = waiting.await.expect("waiting call should not panic");
     assert_eq!((answer.status, answer.body.as_str()), (202, ""));
+}
+
+/// Regression test: the metadata that the session of a request keeps was not charged.
+#[tokio::test(start_paused = true)]
+async fn long_head_of_waiting_call_is_charged() {
+    const CALLS: u32 = 50;
+    const FIELD: usize = 12_000;
+    let mut held = [0; 2];
+    for (held, length) in held.iter_mut().zip([0, FIELD]) {
+        let host = Host::new(all());
+        let stats = host.server.stats();
+        let mut head = head_of("/mcp", "application/json");
+        for (name, value) in [("accept", "application/json, text/event-stream"), ("x-long", &"x".repeat(length))] {
+            Encoder::new().put(name.as_bytes(), value.as_bytes(), true, &mut head);
+        }
+        let mut client = Http2::connect(host.connect(), 65_535).await;
+        for call in 0..CALLS {
+            let body = request(call, "tools/call", json!({"name": "wait", "arguments": {"name": "x"}})).to_string();
+            client.send(HEADERS, 4, 2 * call + 1, &head).await;
+            client.send(DATA, 1, 2 * call + 1, body.as_bytes()).await;
+            host.service.began().await;
+        }
+        *held = stats.memory_held();
+    }
+    // The head, the session and the call have a copy each.
+    let copies = (held[1] - held[0]) as f64 / (CALLS as usize * FIELD) as f64;
+    assert!((2.8..3.3).contains(&copies), "{copies} copies are charged");
 }
 
 #[tokio::test]

@@ -140,7 +140,7 @@ pub(crate) fn all() -> Mcp {
 /// A server with tools.
 #[derive(Clone)]
 pub(crate) struct Host {
-    server: Acceptor,
+    pub(crate) server: Acceptor,
     pub(crate) service: Service,
 }
 
