@@ -78,7 +78,10 @@ pub(crate) fn overloaded() -> Status {
 /// Memory charge for a buffer that grows and shrinks. The charge changes in large steps, so that small changes of the
 /// buffer cost nothing.
 #[derive(Debug, Default)]
-pub(crate) struct Charge(Option<(MemoryCharge, usize)>);
+pub(crate) struct Charge {
+    hold: Option<MemoryCharge>,
+    steps: usize,
+}
 
 /// Granularity of a [`Charge`] in bytes. Smaller buffers are not charged.
 const STEP: usize = 16 * 1024;
@@ -87,25 +90,17 @@ impl Charge {
     /// Sets the charge to `bytes`. Fails if this exceeds the client's memory limit.
     pub(crate) fn try_set(&mut self, context: &AdapterContext, bytes: usize) -> Result<(), Status> {
         let steps = bytes / STEP;
-        let is_charged = match &mut self.0 {
-            Some((charge, before)) => {
-                let is_charged = charge.try_resize(steps * STEP);
-                *before = if is_charged { steps } else { *before };
-                is_charged
-            }
-            None if steps == 0 => true,
-            None => {
-                self.0 = context.connection().try_charge(steps * STEP).map(|charge| (charge, steps));
-                self.0.is_some()
-            }
-        };
-        if is_charged { Ok(()) } else { Err(rejected(context)) }
+        if steps != self.steps && !self.hold(context).try_resize(steps * STEP) {
+            return Err(rejected(context));
+        }
+        self.steps = steps;
+        Ok(())
     }
 
     /// Sets the charge to `bytes` without checking the limit. Returns whether the charge has grown.
     #[inline]
     pub(crate) fn set(&mut self, context: &AdapterContext, bytes: usize) -> bool {
-        let (steps, before) = (bytes / STEP, self.0.as_ref().map_or(0, |(_, steps)| *steps));
+        let (steps, before) = (bytes / STEP, self.steps);
         if steps != before {
             self.set_steps(context, steps);
         }
@@ -115,12 +110,11 @@ impl Charge {
     /// Sets the charge to a number of steps. Not inlined, because the number rarely changes.
     #[inline(never)]
     fn set_steps(&mut self, context: &AdapterContext, steps: usize) {
-        match &mut self.0 {
-            Some((charge, before)) if steps > 0 => {
-                charge.resize(steps * STEP);
-                *before = steps;
-            }
-            charge => *charge = (steps > 0).then(|| (context.connection().charge(steps * STEP), steps)),
-        }
+        self.hold(context).resize(steps * STEP);
+        self.steps = steps;
+    }
+
+    fn hold(&mut self, context: &AdapterContext) -> &mut MemoryCharge {
+        self.hold.get_or_insert_with(|| context.connection().charge(0))
     }
 }

@@ -113,14 +113,10 @@ impl GrowingBody {
     }
 
     fn hold(&mut self, context: &AdapterContext, bytes: usize) -> bool {
-        match &mut self.hold {
-            Some(hold) => hold.try_resize(bytes),
-            None if bytes < CHARGED_MIN => true,
-            None => {
-                self.hold = context.connection().try_charge(bytes);
-                self.hold.is_some()
-            }
+        if self.hold.is_none() && bytes < CHARGED_MIN {
+            return true;
         }
+        self.hold.get_or_insert_with(|| context.connection().charge(0)).try_resize(bytes)
     }
 }
 
