@@ -22,7 +22,7 @@ pub(crate) mod reply;
 mod session;
 
 #[cfg(feature = "http")]
-pub(crate) use body::answer;
+pub(crate) use body::{answer, complete};
 pub(crate) use connection::serve;
 #[cfg(feature = "ion")]
 pub(crate) use ion::answer as answer_ion;

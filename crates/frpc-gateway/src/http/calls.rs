@@ -7,7 +7,7 @@ use crate::Gateway;
 use crate::charge::check_room;
 use crate::clock::now;
 use crate::connect::unary::{self, Format};
-use crate::json_rpc::Session;
+use crate::json_rpc::{Session, complete};
 use crate::locks::Pass;
 use crate::streams;
 use bytes::Bytes;
@@ -19,9 +19,6 @@ use tokio::sync::oneshot;
 
 /// Maximum number of methods cached per connection. The cache is searched linearly.
 const METHODS_MAX: usize = 64;
-
-/// Maximum capacity in bytes of the JSON-RPC reply buffer that an idle connection keeps.
-const REPLIES_KEPT: usize = 4 * 1024;
 
 /// Target of an HTTP call: a method, or the JSON-RPC session of the connection.
 #[derive(Clone, Copy, Debug)]
@@ -36,8 +33,8 @@ pub(crate) struct Calls<'a> {
     gateway: &'a Gateway,
     context: &'a AdapterContext,
     called: Vec<ResolvedMethod>,
-    /// The JSON-RPC session. Created by the first JSON-RPC call.
-    session: Option<Box<Session>>,
+    /// The JSON-RPC session, unless one of its calls is pending. Created by the first JSON-RPC call.
+    pub(super) session: Option<Box<Session>>,
     /// Number of digits in the `content-length` of the last JSON-RPC response. The same number is reserved in the next
     /// response head.
     digits: usize,
@@ -150,25 +147,6 @@ impl<'a> Calls<'a> {
             }
         }
     }
-
-    /// Appends the response to a completed call.
-    pub(crate) fn finish(&mut self, ended: FinishedCall, options: ResponseOptions<'_>, out: &mut Vec<u8>) {
-        match ended {
-            FinishedCall::Method(answer, _hold) => written::put(out, &answer, options, true),
-            FinishedCall::JsonRpc(mut session) => {
-                let mut replies = std::mem::take(session.output());
-                session.charge_output();
-                if let Err(status) = check_room(self.context, replies.len()) {
-                    replies = Vec::new();
-                    written::put(out, &unary::failure(&status), options, true);
-                } else {
-                    put_replies(&mut replies, options, out);
-                }
-                *session.output() = replies;
-                self.session = Some(session);
-            }
-        }
-    }
 }
 
 impl ResolvedMethod {
@@ -217,26 +195,12 @@ impl ResolvedMethod {
     }
 }
 
-/// Appends all replies of a JSON-RPC body as one HTTP response, and clears the reply buffer.
-fn put_replies(replies: &mut Vec<u8>, options: ResponseOptions<'_>, out: &mut Vec<u8>) {
-    // Remove the trailing line feed, which is meant for connections without HTTP.
-    replies.pop();
-    if replies.is_empty() {
-        // The body contained only notifications.
-        return written::put(out, &Answer::empty(204), options, true);
-    }
-    let open = OpenResponse::begin(out, JSON, replies.len().ilog10() as usize + 1, options.now);
-    out.extend_from_slice(replies);
-    open.end(out, &[], options);
-    replies.clear();
-    replies.shrink_to(REPLIES_KEPT);
-}
-
 /// Result of a call that did not complete immediately.
 pub(crate) enum FinishedCall {
     /// The response to a method call, and its memory charge.
     Method(Answer, Option<MemoryCharge>),
-    JsonRpc(Box<Session>),
+    /// The response to a JSON-RPC body, and the session for further ones.
+    JsonRpc(Answer, Box<Session>),
 }
 
 impl PendingCall {
@@ -249,8 +213,10 @@ impl PendingCall {
                 FinishedCall::Method(unary::answer(format, result), hold)
             }
             Self::JsonRpc(mut session) => {
-                session.finish().await;
-                FinishedCall::JsonRpc(session)
+                let replies = complete(&mut session).await;
+                // Without replies, the body contained only notifications.
+                let answer = replies.map_or_else(|| Answer::empty(204), |replies| Answer::new(200, JSON, replies));
+                FinishedCall::JsonRpc(answer, session)
             }
         }
     }

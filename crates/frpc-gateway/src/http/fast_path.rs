@@ -155,7 +155,10 @@ impl<'a> FastPath<'a> {
                     }
                 }
                 Ok(None) => self.scanned = self.input.len(),
-                Err(malformed) => return self.refuse(malformed).await,
+                Err(malformed) => {
+                    self.malformed(malformed);
+                    return self.close().await.map(|()| Handover::Nothing);
+                }
             }
             // Flush only before waiting, so that pipelined requests share a write.
             self.flush(&[]).await?;
@@ -172,9 +175,13 @@ impl<'a> FastPath<'a> {
             };
             match self.read(due, is_idle, stopping.as_mut()).await? {
                 Some(1..) => turn = Turn::new(now(), context.config()),
-                None if !self.input.is_empty() => return self.refuse(Malformed::TooSlow).await,
                 // Close an idle connection without an error response, because there is no request to respond to.
-                Some(0) | None => return self.close().await.map(|()| Handover::Nothing),
+                ended => {
+                    if ended.is_none() && !self.input.is_empty() {
+                        self.malformed(Malformed::TooSlow);
+                    }
+                    return self.close().await.map(|()| Handover::Nothing);
+                }
             }
         }
     }
@@ -184,16 +191,19 @@ impl<'a> FastPath<'a> {
         let Some(ended) = self.complete_call(pending).await? else {
             return Ok(NextAction::HandOver(Handover::Nothing));
         };
-        if let FinishedCall::Method(answer, hold) = ended {
-            let is_last = self.is_last(is_last);
-            // Release the charge, because waiting for the write charges the response again.
-            drop(hold);
-            self.put(&answer, pass, is_last).await?;
-            return Ok(if is_last { NextAction::Close } else { NextAction::Next });
+        match ended {
+            FinishedCall::JsonRpc(answer, session) => {
+                self.calls.session = Some(session);
+                self.respond(&answer, pass, is_last).await
+            }
+            FinishedCall::Method(answer, hold) => {
+                let is_last = self.is_last(is_last);
+                // Release the charge, because waiting for the write charges the response again.
+                drop(hold);
+                self.put(&answer, pass, is_last).await?;
+                Ok(if is_last { NextAction::Close } else { NextAction::Next })
+            }
         }
-        let options = ResponseOptions { pass, is_last: self.is_last(is_last), now: now() };
-        self.calls.finish(ended, options, &mut self.output);
-        Ok(if options.is_last { NextAction::Close } else { NextAction::Next })
     }
 
     /// Returns whether the connection closes after this response, because the client requested it or the server is
@@ -496,13 +506,6 @@ impl<'a> FastPath<'a> {
         .await?;
         self.output.clear();
         Ok(())
-    }
-
-    /// Rejects a malformed request and closes the connection.
-    async fn refuse(&mut self, malformed: Malformed) -> io::Result<Handover> {
-        self.write(&malformed.answer(), Pass::default(), true).await?;
-        self.close().await?;
-        Ok(Handover::Nothing)
     }
 
     /// Closes the connection after the last response was written.

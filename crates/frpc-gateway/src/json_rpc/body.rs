@@ -19,9 +19,10 @@ pub(crate) async fn answer(
 }
 
 /// Waits for the calls of a session. Returns their replies, or `None` if there are none.
-pub(super) async fn complete(session: &mut Session) -> Option<Bytes> {
+pub(crate) async fn complete(session: &mut Session) -> Option<Bytes> {
     session.finish().await;
     let mut output = std::mem::take(session.output());
+    session.charge_output();
     output.pop();
     (!output.is_empty()).then(|| output.into())
 }
