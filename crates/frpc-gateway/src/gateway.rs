@@ -143,13 +143,13 @@ impl Gateway {
         self.udp.iter().try_for_each(Udp::check)
     }
 
-    /// Returns the enabled protocol that the first bytes of a connection indicate, or `None`.
-    fn protocol(&self, beginning: &[u8]) -> Option<EntryProtocol> {
-        match beginning.first()? {
-            b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n' | 0xef => self.takes_lines().then_some(EntryProtocol::JsonRpc),
+    /// Returns whether the first bytes of a connection indicate an enabled protocol.
+    fn accepts(&self, beginning: &[u8]) -> bool {
+        match beginning.first() {
+            Some(b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n' | 0xef) => self.takes_lines(),
             #[cfg(feature = "http")]
-            b'A'..=b'Z' => self.http.as_ref().map(|_| EntryProtocol::Http),
-            _ => None,
+            Some(b'A'..=b'Z') => self.http.is_some(),
+            _ => false,
         }
     }
 
@@ -163,21 +163,13 @@ impl Gateway {
     }
 
     async fn serve(self: Arc<Self>, transport: RawTransport, context: AdapterContext) -> io::Result<()> {
-        match self.protocol(transport.early()) {
-            Some(EntryProtocol::JsonRpc) => json_rpc::serve(&self, transport, &context).await,
-            #[cfg(feature = "http")]
-            Some(EntryProtocol::Http) => http::serve(&self, transport, &context).await,
-            None => Ok(()),
+        // An HTTP request begins with the name of its method.
+        #[cfg(feature = "http")]
+        if transport.early().first().is_some_and(u8::is_ascii_uppercase) {
+            return http::serve(&self, transport, &context).await;
         }
+        json_rpc::serve(&self, transport, &context).await
     }
-}
-
-/// Protocol that was detected from the first bytes of a connection.
-#[derive(Clone, Copy, Debug)]
-enum EntryProtocol {
-    JsonRpc,
-    #[cfg(feature = "http")]
-    Http,
 }
 
 /// Extension trait that adds a [`Gateway`] to a server.
@@ -207,7 +199,7 @@ impl ServeGateway for ServerBuilder {
         });
         let accepting = gateway.clone();
         builder.adapter(
-            move |beginning| accepting.protocol(beginning).is_some(),
+            move |beginning| accepting.accepts(beginning),
             move |transport, context| gateway.clone().serve(transport, context),
         )
     }
