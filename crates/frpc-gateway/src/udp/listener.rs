@@ -2,7 +2,7 @@
 //! also polls the calls that did not complete immediately.
 
 use super::Udp;
-use super::rates::{Rate, Rates};
+use super::rates::Rates;
 use super::sources::{Source, Sources};
 use crate::Gateway;
 use crate::clock::now;
@@ -46,7 +46,7 @@ pub(crate) async fn serve(gateway: Arc<Gateway>, udp: Udp, peers: AdapterPeers) 
         }
     };
     let mut listener = Listener {
-        rates: Rates::new(Rate::new(udp.rate.0, udp.rate.1), now()),
+        rates: Rates::new(udp.rate, now()),
         sources: Sources::default(),
         pending: FuturesUnordered::new(),
         shares: CallShares::default(),
