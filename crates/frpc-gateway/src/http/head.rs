@@ -53,34 +53,30 @@ pub(crate) enum Malformed {
 }
 
 impl Malformed {
-    fn status(self) -> u16 {
+    /// Returns the status and the text of the response to a request with this defect.
+    fn describe(self) -> (u16, &'static str) {
         match self {
-            Self::TooManyFields | Self::TooLong => 431,
-            Self::TooSlow => 408,
-            Self::Version => 505,
-            _ => 400,
+            Self::BareLineFeed => (400, "invalid line end in the head: a line feed without a carriage return"),
+            Self::Syntax => (400, "invalid head of HTTP/1.1: write each field as \"name: value\" in one line"),
+            Self::TooManyFields => (431, "the head has more than 100 fields"),
+            Self::TooLong => (431, "the head is longer than 16384 bytes"),
+            Self::TooSlow => (408, "the head of the request took too long"),
+            Self::Version => (505, "unsupported version: use HTTP/1.1, HTTP/1.0, or HTTP/2 with its preface"),
+            Self::Fragment => (400, "invalid request target: remove the fragment after \"#\""),
+            Self::Target => (400, "invalid request target: percent-encode quotes, backticks, \"<\" and \">\""),
+            Self::TwoLengths => (400, "the head states the length of the body more than once"),
+            Self::Length => (400, "invalid content-length: write digits alone"),
+            Self::TransferEncoding => (400, "unsupported transfer-encoding: use chunked alone, with HTTP/1.1"),
         }
     }
 
-    /// Returns the response to a request with this defect.
     pub(crate) fn answer(self) -> Answer {
-        Answer::refusal(self.status(), self.text())
+        let (status, text) = self.describe();
+        Answer::refusal(status, text)
     }
 
     pub(crate) fn text(self) -> &'static str {
-        match self {
-            Self::BareLineFeed => "invalid line end in the head: a line feed without a carriage return",
-            Self::Syntax => "invalid head of HTTP/1.1: write each field as \"name: value\" in one line",
-            Self::TooManyFields => "the head has more than 100 fields",
-            Self::TooLong => "the head is longer than 16384 bytes",
-            Self::TooSlow => "the head of the request took too long",
-            Self::Version => "unsupported version: use HTTP/1.1, HTTP/1.0, or HTTP/2 with its preface",
-            Self::Fragment => "invalid request target: remove the fragment after \"#\"",
-            Self::Target => "invalid request target: percent-encode quotes, backticks, \"<\" and \">\"",
-            Self::TwoLengths => "the head states the length of the body more than once",
-            Self::Length => "invalid content-length: write digits alone",
-            Self::TransferEncoding => "unsupported transfer-encoding: use chunked alone, with HTTP/1.1",
-        }
+        self.describe().1
     }
 }
 
