@@ -156,6 +156,41 @@ def test_a_server_calls_a_client_at_any_time_and_after_it_has_come_back(server: 
         assert callers[1].client.who("Ho") == "Ho, I am Ada"
 
 
+def test_owner_of_an_asynchronous_stream_is_collected(server: Server) -> None:
+    """Regression test: the client of the stream, and the owner of both, were kept forever."""
+
+    @server
+    def numbers() -> Iterator[int]:
+        yield from range(1000)
+
+    class Agent:
+        def __init__(self) -> None:
+            functions = Server("test.Agent")
+            functions(self.who)
+            self.client = AsyncClient(server.address, serves=functions)
+
+        def who(self, greeting: str) -> str:
+            return greeting
+
+        async def begin(self) -> int:
+            await self.client.__aenter__()
+            self.numbers = self.client.numbers()
+            number: int = await anext(self.numbers)
+            return number
+
+    server.start("127.0.0.1:0")
+
+    async def main() -> None:
+        owner = Agent()
+        assert await owner.begin() == 0
+        left = weakref.ref(owner)
+        del owner
+        gc.collect()
+        assert left() is None
+
+    run(main)
+
+
 def test_client_that_serves_methods_of_its_owner_is_collected(asking: Server) -> None:
     """Regression test: the owner, and the connection of its client, were kept forever."""
 
