@@ -17,6 +17,7 @@ use crate::plan::Plans;
 use crate::proto;
 use crate::schema::Endpoint;
 use crate::status::{of_exception, shown};
+use bytes::Bytes;
 use frpc::{Metadata, Request, Response, Status, Streaming};
 use frpc_dynamic::MessageDescriptor;
 use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
@@ -163,10 +164,8 @@ impl Function {
         let (plans, index, body) = (&self.plans, self.endpoint.request, request.received());
         let read = match request.encoding {
             Encoding::Native => decode::body(py, plans, index, body),
-            Encoding::Json(nesting) if !self.has_well_known.0 => json::read(py, plans, index, body, nesting, false),
-            Encoding::JsonPositional(nesting) if !self.has_well_known.0 => {
-                json::read(py, plans, index, body, nesting, true)
-            }
+            Encoding::Json if !self.has_well_known.0 => json::read(py, plans, index, body, false),
+            Encoding::JsonPositional if !self.has_well_known.0 => json::read(py, plans, index, body, true),
             encoding => {
                 let body = proto::to_native(&self.descriptors.0, encoding, body)?;
                 decode::body(py, plans, index, &body)
@@ -223,19 +222,20 @@ impl Function {
     pub(crate) fn reply(&self, value: &Bound<'_, PyAny>, encoding: Option<Encoding>) -> Result<Payload, Status> {
         let (plans, index) = (&self.plans, self.endpoint.reply);
         let native = || encode::payload(plans, index, value);
-        let protobuf = |payload: &Payload| proto::to_protobuf(&self.descriptors.1, payload).map(Payload::protobuf);
+        let protobuf = |payload: &Payload| proto::to_protobuf(&self.descriptors.1, payload);
         let json = || match self.has_well_known.1 {
-            true => native().and_then(|payload| proto::to_json(&self.descriptors.1, &payload)).map(Payload::json),
-            false => json::write(plans, index, value).map(Payload::json),
+            true => native().and_then(|payload| proto::to_json(&self.descriptors.1, &payload)),
+            false => json::write(plans, index, value).map(Bytes::from),
         };
         let payload = match encoding {
             Some(Encoding::Native) => native(),
-            Some(Encoding::Protobuf) => native().and_then(|payload| protobuf(&payload)),
-            Some(_) => json(),
+            Some(Encoding::Protobuf) => {
+                native().and_then(|payload| Ok(Payload::new(protobuf(&payload)?, Encoding::Protobuf)))
+            }
+            Some(_) => json().map(|json| Payload::new(json, Encoding::Json)),
             None => native().and_then(|payload| {
-                let alternatives =
-                    Alternatives { json: json()?.written.bytes, protobuf: protobuf(&payload)?.written.bytes };
-                Ok(Payload { alternatives: Some(alternatives), ..payload })
+                let alternatives = Some(Alternatives { json: json()?, protobuf: protobuf(&payload)? });
+                Ok(Payload { alternatives, ..payload })
             }),
         };
         payload.map_err(|error| self.raised(value.py(), &error))

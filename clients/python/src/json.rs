@@ -10,7 +10,6 @@ use crate::untyped;
 use bytes::Bytes;
 use frpc::json::wellknown::{decode_duration, decode_timestamp, encode_duration, encode_timestamp};
 use frpc::json::{DecodeError, EncodeError, Json, Key, Options, Reader, Writer};
-use frpc::polyglot::Nesting;
 use frpc::tensor::{Image, Tensor};
 use frpc_dynamic::layout::Element;
 use pyo3::exceptions::PyValueError;
@@ -26,21 +25,20 @@ pub(crate) fn read<'py>(
     plans: &Plans,
     index: usize,
     json: &Bytes,
-    nesting: Nesting,
     positional: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let options = Options::new().nesting_max(nesting.levels());
-    let mut reader = Reader::new(json, &options).map_err(refused)?;
     let plan = plans.get(index)?;
     let decoder = FromJson { py, plans };
-    let value = if positional && !matches!(plan.form, PyForm::Tensor | PyForm::Image) {
-        decoder.positional(plan, &mut reader)
-    } else {
-        decoder.message(plan, &mut reader)
-    };
-    let value = value.map_err(refused)?;
-    reader.end().map_err(refused)?;
-    Ok(value)
+    let read = Reader::new(json, &Options::new()).and_then(|mut reader| {
+        let value = if positional && !matches!(plan.form, PyForm::Tensor | PyForm::Image) {
+            decoder.positional(plan, &mut reader)?
+        } else {
+            decoder.message(plan, &mut reader)?
+        };
+        reader.end()?;
+        Ok(value)
+    });
+    read.map_err(refused)
 }
 
 struct FromJson<'py, 'a> {

@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use frpc::Status;
 use frpc::codegen::{Format, FormatOptions};
-use frpc::polyglot::{Bulk, DecodeError, Decoder, EncodeError, Encoder, Form, Message, Nesting, Root};
+use frpc::polyglot::{Bulk, DecodeError, Decoder, EncodeError, Encoder, Form, Message, Root};
 
 /// An encoded message.
 #[derive(Clone, Debug, Default)]
@@ -31,9 +31,9 @@ pub(crate) struct Alternatives {
 pub(crate) enum Encoding {
     #[default]
     Native,
-    Json(Nesting),
+    Json,
     /// JSON with the message as an array of its field values.
-    JsonPositional(Nesting),
+    JsonPositional,
     Protobuf,
 }
 
@@ -46,18 +46,8 @@ pub(crate) struct EncodedMessage {
 
 impl Payload {
     /// Creates a payload with these bytes in this encoding.
-    fn new(bytes: &Bytes, encoding: Encoding) -> Self {
-        Self { written: EncodedMessage { bytes: bytes.clone(), bulk: Vec::new() }, encoding, ..Self::default() }
-    }
-
-    /// Creates the payload of a reply in JSON.
-    pub(crate) fn json(bytes: Vec<u8>) -> Self {
-        Self::new(&bytes.into(), Encoding::Json(Nesting::default()))
-    }
-
-    /// Creates the payload of a protobuf-encoded reply.
-    pub(crate) fn protobuf(bytes: Bytes) -> Self {
-        Self::new(&bytes, Encoding::Protobuf)
+    pub(crate) fn new(bytes: Bytes, encoding: Encoding) -> Self {
+        Self { written: EncodedMessage { bytes, bulk: Vec::new() }, encoding, ..Self::default() }
     }
 
     /// Returns the received bytes of a request or message.
@@ -71,11 +61,9 @@ pub(crate) const fn json_format(fields: &'static [&'static str]) -> Format<Paylo
     let encode = |payload: &Payload, _: &FormatOptions| -> Result<Bytes, Status> {
         Ok(payload.alternatives.as_ref().map_or(&payload.written.bytes, |alternatives| &alternatives.json).clone())
     };
-    Format::new("json", |bytes, options| Ok(Payload::new(bytes, Encoding::Json(options.nesting()))), encode)
+    Format::new("json", |bytes, _| Ok(Payload::new(bytes.clone(), Encoding::Json)), encode)
         .fields(fields)
-        .positional("json-positional", |bytes, options| {
-            Ok(Payload::new(bytes, Encoding::JsonPositional(options.nesting())))
-        })
+        .positional("json-positional", |bytes, _| Ok(Payload::new(bytes.clone(), Encoding::JsonPositional)))
 }
 
 /// Returns the message format for callers that use protobuf, such as gRPC clients. Requests are decoded by the handler,
@@ -84,7 +72,7 @@ pub(crate) const fn protobuf_format() -> Format<Payload, Payload> {
     let encode = |payload: &Payload, _: &FormatOptions| -> Result<Bytes, Status> {
         Ok(payload.alternatives.as_ref().map_or(&payload.written.bytes, |alternatives| &alternatives.protobuf).clone())
     };
-    Format::new("proto", |bytes, _| Ok(Payload::new(bytes, Encoding::Protobuf)), encode)
+    Format::new("proto", |bytes, _| Ok(Payload::new(bytes.clone(), Encoding::Protobuf)), encode)
 }
 
 impl Message for Payload {
@@ -105,7 +93,7 @@ impl Message for Payload {
     fn decode_root(from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
         Ok(match from.take_body().map_err(|error| error.in_message(Self::NAME))? {
             Root::Error(text) => Root::Error(text),
-            Root::Message(body) => Root::Message(Self::new(&body, Encoding::Native)),
+            Root::Message(body) => Root::Message(Self::new(body, Encoding::Native)),
         })
     }
 }

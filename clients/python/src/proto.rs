@@ -17,8 +17,8 @@ pub(crate) fn to_native(descriptor: &MessageDescriptor, encoding: Encoding, byte
         |error: &dyn std::fmt::Display| Status::invalid_argument(format!("the request is not a valid {name}: {error}"));
     let message = match encoding {
         Encoding::Native => return Ok(bytes.clone()),
-        Encoding::Json(_) => from_json(descriptor, bytes).map_err(|error| invalid(&error))?,
-        Encoding::JsonPositional(_) => from_json_positional(descriptor, bytes).map_err(|error| invalid(&error))?,
+        Encoding::Json => from_json(descriptor, bytes).map_err(|error| invalid(&error))?,
+        Encoding::JsonPositional => from_json_positional(descriptor, bytes).map_err(|error| invalid(&error))?,
         Encoding::Protobuf => codec.decode_protobuf(descriptor, bytes).map_err(|error| invalid(&error))?,
     };
     let mut native = Vec::new();
@@ -33,8 +33,8 @@ pub(crate) fn to_protobuf(descriptor: &MessageDescriptor, payload: &Payload) -> 
 }
 
 /// Converts a reply from the native encoding to JSON.
-pub(crate) fn to_json(descriptor: &MessageDescriptor, payload: &Payload) -> PyResult<Vec<u8>> {
-    frpc_dynamic::to_json(&message(descriptor, payload)?).map(String::into_bytes).map_err(refused)
+pub(crate) fn to_json(descriptor: &MessageDescriptor, payload: &Payload) -> PyResult<Bytes> {
+    frpc_dynamic::to_json(&message(descriptor, payload)?).map(Bytes::from).map_err(refused)
 }
 
 fn message(descriptor: &MessageDescriptor, payload: &Payload) -> PyResult<DynamicMessage> {
