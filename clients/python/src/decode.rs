@@ -58,15 +58,14 @@ impl Reader<'_> {
         // Charge the object before decoding its fields, so that a short body with many nested messages cannot exhaust
         // memory.
         self.charge(OBJECT.saturating_add(plan.fields.len().saturating_mul(SLOT_BYTES)))?;
-        let value = if matches!(plan.form, PyForm::Tensor) {
-            tensor::decode(py, plan, from)?
-        } else if matches!(plan.form, PyForm::Image) {
-            image::decode(py, plan, from)?
-        } else if let PyForm::Time(time) = plan.form {
-            time::decode(py, plan, time, from)?
-        } else {
-            let mut values = self.fields(py, plan, from)?;
-            finish(py, plan, &mut values)?
+        let value = match plan.form {
+            PyForm::Tensor => tensor::decode(py, plan, from)?,
+            PyForm::Image => image::decode(py, plan, from)?,
+            PyForm::Time(time) => time::decode(py, plan, time, from)?,
+            _ => {
+                let mut values = self.fields(py, plan, from)?;
+                finish(py, plan, &mut values)?
+            }
         };
         self.levels += 1;
         Ok(value)

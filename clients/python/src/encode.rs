@@ -2,7 +2,7 @@
 
 use crate::buffer;
 use crate::image;
-use crate::payload::{EncodedMessage, Encoding, Payload};
+use crate::payload::{EncodedMessage, Payload};
 use crate::plan::{FieldPlan, Item, Kind, Plan, Plans, PyForm};
 use crate::tensor::{self, ArrayViews};
 use crate::time;
@@ -16,41 +16,19 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 /// Encodes the Python value of a message: an object of its class, the arguments of a call, or the value itself.
 pub(crate) fn payload(plans: &Plans, index: usize, value: &Bound<'_, PyAny>) -> PyResult<Payload> {
     let plan = plans.get(index)?;
-    let mut views = ArrayViews::default();
-    let flat = write(plans, plan, value, &mut views, Form::Flat)?;
-    views.again();
-    let extended =
-        if flat.has_other_form { Some(write(plans, plan, value, &mut views, Form::Extended)?.message) } else { None };
-    let (written, is_lossy) = (flat.message, flat.is_lossy);
-    Ok(Payload { written, extended, is_lossy, encoding: Encoding::Native, alternatives: None })
-}
-
-struct Written {
-    message: EncodedMessage,
-    /// Whether the flat encoding loses the presence of a field.
-    is_lossy: bool,
-    /// Whether the flat and the extended encoding of the message differ.
-    has_other_form: bool,
-}
-
-fn write(
-    plans: &Plans,
-    plan: &Plan,
-    value: &Bound<'_, PyAny>,
-    views: &mut ArrayViews,
-    form: Form,
-) -> PyResult<Written> {
-    let (mut out, mut bulk) = (Vec::with_capacity(64), Vec::new());
-    let mut encoder = Encoder::gathering(&mut out, &mut bulk).with_form(form);
-    let mut writer = Writer { plans, views, depth: 0, has_other_form: false };
-    writer.message(plan, value, &mut encoder)?;
-    let (is_lossy, has_other_form) = (encoder.lost_presence(), writer.has_other_form);
-    Ok(Written { message: EncodedMessage { bytes: out.into(), bulk }, is_lossy, has_other_form })
+    let mut writer = Writer { plans, views: ArrayViews::default(), depth: 0, has_other_form: false };
+    let (written, is_lossy) = writer.write(plan, value, Form::Flat)?;
+    let mut payload = Payload { written, is_lossy, ..Payload::default() };
+    if writer.has_other_form {
+        writer.views.again();
+        payload.extended = Some(writer.write(plan, value, Form::Extended)?.0);
+    }
+    Ok(payload)
 }
 
 struct Writer<'a> {
     plans: &'a Plans,
-    views: &'a mut ArrayViews,
+    views: ArrayViews,
     /// Current nesting depth of the message that is being written.
     depth: u32,
     /// Whether a oneof or an absent scalar was written, which the flat and the extended encoding represent differently.
@@ -58,23 +36,31 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
+    /// Returns the encoded message, and whether it has lost the presence of a field.
+    fn write(&mut self, plan: &Plan, value: &Bound<'_, PyAny>, form: Form) -> PyResult<(EncodedMessage, bool)> {
+        let (mut out, mut bulk) = (Vec::with_capacity(64), Vec::new());
+        let mut encoder = Encoder::gathering(&mut out, &mut bulk).with_form(form);
+        self.message(plan, value, &mut encoder)?;
+        let is_lossy = encoder.lost_presence();
+        Ok((EncodedMessage { bytes: out.into(), bulk }, is_lossy))
+    }
+
     fn message(&mut self, plan: &Plan, value: &Bound<'_, PyAny>, to: &mut Encoder<'_>) -> PyResult<()> {
         if self.depth >= NESTING_CEILING {
             return Err(PyValueError::new_err(format!("messages nest deeper than {NESTING_CEILING}")));
         }
         self.depth += 1;
         to.message_head();
-        if matches!(plan.form, PyForm::Tensor) {
-            tensor::encode(plan, value, self.views, to)?;
-        } else if matches!(plan.form, PyForm::Image) {
-            image::encode(plan, value, to)?;
-        } else if let PyForm::Time(time) = plan.form {
-            time::encode(plan, time, value, to)?;
-        } else {
-            for (index, field) in plan.fields.iter().enumerate() {
-                let field_value = field_value(plan, index, field, value)?;
-                self.field(plan, field, (&field_value, value), to)
-                    .map_err(|error| named(value.py(), error, &field.text))?;
+        match plan.form {
+            PyForm::Tensor => tensor::encode(plan, value, &mut self.views, to)?,
+            PyForm::Image => image::encode(plan, value, to)?,
+            PyForm::Time(time) => time::encode(plan, time, value, to)?,
+            _ => {
+                for (index, field) in plan.fields.iter().enumerate() {
+                    let field_value = field_value(plan, index, field, value)?;
+                    self.field(plan, field, (&field_value, value), to)
+                        .map_err(|error| named(value.py(), error, &field.text))?;
+                }
             }
         }
         self.depth -= 1;
@@ -224,7 +210,8 @@ impl Writer<'_> {
     }
 }
 
-fn field_value<'py>(
+/// Returns the value of the field with this index in a message.
+pub(crate) fn field_value<'py>(
     plan: &Plan,
     index: usize,
     field: &FieldPlan,
@@ -250,7 +237,7 @@ fn field_value<'py>(
 }
 
 /// Returns the field values, given as a tuple or list, as a tuple.
-pub(crate) fn row<'py>(plan: &Plan, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
+fn row<'py>(plan: &Plan, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
     let row = match value.cast::<PyTuple>() {
         Ok(row) => row.clone(),
         Err(_) => value.cast::<PyList>().map_err(|_| expected("a tuple", value))?.to_tuple(),

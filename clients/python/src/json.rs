@@ -1,16 +1,15 @@
 //! Converts Python values from and to JSON, as [`Plans`] and proto3's JSON mapping describe it.
 
 use crate::decode::{converted, finish};
-use crate::encode::{expected, float, integer, named, refused, row, truth};
+use crate::encode::{expected, field_value, float, integer, named, refused, truth};
 use crate::image;
 use crate::plan::{FieldPlan, Item, Kind, Plan, Plans, PyForm, Time};
 use crate::tensor;
 use crate::time;
-use crate::untyped;
 use bytes::Bytes;
 use frpc::json::wellknown::{decode_duration, decode_timestamp, encode_duration, encode_timestamp};
 use frpc::json::{DecodeError, EncodeError, Json, Key, Options, Reader, Writer};
-use frpc::tensor::{Image, Tensor};
+use frpc::tensor::Tensor;
 use frpc_dynamic::layout::Element;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -52,23 +51,20 @@ impl<'py> FromJson<'py, '_> {
     fn message(&self, plan: &Plan, from: &mut Reader<'_>) -> Read<'py> {
         let at = from.value_offset();
         from.charge_bytes(VALUE.saturating_mul(plan.fields.len().saturating_add(1)))?;
-        if matches!(plan.form, PyForm::Tensor) {
-            let mut tensor = Tensor::default();
-            from.value(&mut tensor)?;
-            return tensor::array(self.py, &tensor).map_err(|error| decode_error(at, &error));
-        }
-        if matches!(plan.form, PyForm::Image) {
-            let mut file = Image::default();
-            from.value(&mut file)?;
-            return image::picture(self.py, &file).map_err(|error| decode_error(at, &error));
-        }
-        if let PyForm::Time(time) = plan.form {
-            let (seconds, nanos) = match time {
-                Time::Timestamp => decode_timestamp(from)?,
-                Time::Duration => decode_duration(from)?,
-            };
-            return time::read(self.py, time, seconds, nanos).map_err(|error| decode_error(at, &error));
-        }
+        let read = match plan.form {
+            PyForm::Tensor => tensor::array(self.py, &value(from)?),
+            PyForm::Image => image::picture(self.py, &value(from)?),
+            PyForm::Time(time) => {
+                let decode = if time == Time::Timestamp { decode_timestamp } else { decode_duration };
+                let (seconds, nanos) = decode(from)?;
+                time::read(self.py, time, seconds, nanos)
+            }
+            _ => return self.object(plan, from, at),
+        };
+        read.map_err(|error| decode_error(at, &error))
+    }
+
+    fn object(&self, plan: &Plan, from: &mut Reader<'_>, at: usize) -> Read<'py> {
         let mut values = vec![None; plan.fields.len()];
         // Fields that are `null`, which leaves their values unset.
         let mut nulls = Vec::new();
@@ -236,19 +232,15 @@ struct ToJson<'a> {
 
 impl ToJson<'_> {
     fn message(&self, plan: &Plan, value: &Bound<'_, PyAny>, to: &mut Writer<'_>) -> PyResult<()> {
-        if matches!(plan.form, PyForm::Tensor) {
-            return put(to, &tensor::for_json(value)?);
-        }
-        if matches!(plan.form, PyForm::Image) {
-            return put(to, &image::file(value)?);
-        }
-        if let PyForm::Time(time) = plan.form {
-            let (seconds, nanos) = time::parts(time, value)?;
-            return match time {
-                Time::Timestamp => encode_timestamp(seconds, nanos, to),
-                Time::Duration => encode_duration(seconds, nanos, to),
+        match plan.form {
+            PyForm::Tensor => return put(to, &tensor::parts(value)?),
+            PyForm::Image => return put(to, &image::file(value)?),
+            PyForm::Time(time) => {
+                let (seconds, nanos) = time::parts(time, value)?;
+                let encode = if time == Time::Timestamp { encode_timestamp } else { encode_duration };
+                return encode(seconds, nanos, to).map_err(refused);
             }
-            .map_err(refused);
+            _ => {}
         }
         let mut failure = None;
         let written = to.level(|to| {
@@ -264,14 +256,9 @@ impl ToJson<'_> {
         let mut is_first = true;
         // The oneof of the last member that was written. The members of a oneof are declared together.
         let mut last_oneof = None;
-        for (at, index) in plan.declared.iter().enumerate() {
+        for index in &plan.declared {
             let Some(field) = plan.fields.get(*index) else { continue };
-            let value = match &plan.form {
-                PyForm::Object(_) => value.getattr(field.name.bind(value.py()))?,
-                PyForm::Arguments => row(plan, value)?.get_item(at)?,
-                PyForm::Value | PyForm::Tensor | PyForm::Image | PyForm::Time(_) => value.clone(),
-                PyForm::Any => untyped::any_value(&field.text, value)?,
-            };
+            let value = field_value(plan, *index, field, value)?;
             if self.is_omitted(field, &value).map_err(|error| named(value.py(), error, &field.text))? {
                 continue;
             }

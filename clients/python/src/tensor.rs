@@ -17,13 +17,10 @@ fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     NUMPY.get_or_try_init(py, || py.import("numpy").map(Bound::unbind)).map(|numpy| numpy.bind(py))
 }
 
-/// Element type, shape and memory of a NumPy array.
-type Parts = (String, Vec<u32>, bytes::Bytes);
-
 /// The arrays of a message that was already encoded in one form, in order of occurrence.
 #[derive(Default)]
 pub(crate) struct ArrayViews {
-    arrays: Vec<(Py<PyAny>, Parts)>,
+    arrays: Vec<(Py<PyAny>, Tensor)>,
     next: usize,
 }
 
@@ -33,7 +30,7 @@ impl ArrayViews {
         self.next = 0;
     }
 
-    fn parts(&mut self, value: &Bound<'_, PyAny>) -> PyResult<Parts> {
+    fn parts(&mut self, value: &Bound<'_, PyAny>) -> PyResult<Tensor> {
         if let Some((array, parts)) = self.arrays.get(self.next)
             && array.is(value)
         {
@@ -55,7 +52,7 @@ pub(crate) fn encode(
     views: &mut ArrayViews,
     to: &mut Encoder<'_>,
 ) -> PyResult<()> {
-    let (dtype, shape, data) = views.parts(value)?;
+    let Tensor { dtype, shape, data } = views.parts(value)?;
     for field in &plan.fields {
         match &field.text[..] {
             "dtype" => to.string(&dtype).map_err(refused)?,
@@ -71,7 +68,7 @@ pub(crate) fn encode(
 
 /// Returns the element type, shape and memory of an array. An array that is not contiguous or has another byte order is
 /// copied.
-pub(crate) fn parts(value: &Bound<'_, PyAny>) -> PyResult<Parts> {
+pub(crate) fn parts(value: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     let py = value.py();
     let numpy = numpy(py)?;
     let kind = value.get_type();
@@ -107,7 +104,7 @@ pub(crate) fn parts(value: &Bound<'_, PyAny>) -> PyResult<Parts> {
         // protocol.
         array = array.call_method1("view", ("uint16",))?;
     }
-    Ok((name, shape, shared(&array)?))
+    Ok(Tensor { dtype: name, shape, data: shared(&array)? })
 }
 
 /// Upper bound of the type numbers of NumPy's own types. Types of other packages may have the same kinds and sizes.
@@ -189,12 +186,6 @@ pub(crate) fn check_dtype(field: &FieldPlan, value: &Bound<'_, PyAny>) -> PyResu
         return Ok(());
     }
     Err(PyTypeError::new_err(format!("an array of {wanted} expected, not of {found}")))
-}
-
-/// Converts an array to a tensor, for callers that use JSON.
-pub(crate) fn for_json(value: &Bound<'_, PyAny>) -> PyResult<Tensor> {
-    let (dtype, shape, data) = parts(value)?;
-    Ok(Tensor { dtype, shape, data })
 }
 
 /// Copies bytes to a new Python `bytes` object.
