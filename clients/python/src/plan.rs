@@ -26,13 +26,6 @@ fn screaming(name: &str) -> String {
     out
 }
 
-/// Python keywords that can be field names in a schema. They get a trailing underscore.
-const KEYWORDS: [&str; 35] = [
-    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
-    "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal",
-    "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
-];
-
 /// Conversion plans of all messages in a schema.
 #[derive(Debug, Default)]
 pub(crate) struct Plans {
@@ -237,6 +230,7 @@ impl Plans {
             _ => None,
         };
         let attributes = attributes.filter(|names: &Vec<String>| names.len() == declared.len()).unwrap_or_default();
+        let is_keyword = py.import("keyword")?.getattr("iskeyword")?;
         let mut planned = Vec::with_capacity(layout.fields.len());
         for field in &layout.fields {
             let kind = match &field.shape {
@@ -265,7 +259,7 @@ impl Plans {
             let at = declared.iter().position(|declared| u32::try_from(declared.number()) == Ok(number));
             let name = match at.and_then(|at| attributes.get(at)) {
                 Some(attribute) => attribute.clone(),
-                None if KEYWORDS.contains(&&*text) => format!("{text}_"),
+                None if is_keyword.call1((&text,))?.is_truthy()? => format!("{text}_"),
                 None => text.clone(),
             };
             let name = PyString::intern(py, &name).unbind();
