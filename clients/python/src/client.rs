@@ -1,13 +1,10 @@
 //! [`Channel`]: calls to a server, for blocking callers and for event loops.
 
-use crate::decode;
 use crate::drive::{BlockingRuntime, Waiter};
-use crate::encode;
 use crate::fork::{self, Forkable};
 use crate::inbox::{Inbox, settle};
 use crate::lanes::{Lane, Lanes, Settings, Site, Tls};
 use crate::payload::Payload;
-use crate::plan::Plans;
 use crate::ready::{NextItem, ReadySlot};
 use crate::requests::{IterableSource, Requests};
 use crate::schema::{Api, Endpoint, Schema};
@@ -114,9 +111,9 @@ impl Channel {
         Schema::of_server(&shown.map_err(|status| raised(py, &status))?)
     }
 
-    /// Makes a unary call.
+    /// Makes a call with a single reply. If the method takes a stream, `value` is an iterable of its requests.
     #[pyo3(signature = (api, index, value, timeout = None, metadata = None))]
-    fn unary<'py>(
+    fn call<'py>(
         &self,
         py: Python<'py>,
         api: &Api,
@@ -127,69 +124,38 @@ impl Channel {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (channel, drive) = self.blocking()?;
         let endpoint = api.endpoint(index)?;
-        let payload = encode::payload(&api.plans, endpoint.request, value)?;
-        let request = request(payload, timeout, metadata)?;
-        let call = channel.unary::<Payload, Payload>(endpoint.method, request);
-        let reply = drive.wait(py, call)?;
-        decoded(py, &api.plans, endpoint, reply.map(Response::into_inner))
+        let reply = if endpoint.takes_stream {
+            let (requests, source) = IterableSource::new(value, endpoint)?;
+            let request = request(requests, timeout, metadata)?;
+            source.wait(py, &drive, channel.client_streaming::<_, Payload>(endpoint.method, request))?
+        } else {
+            let request = request(endpoint.encode(value)?, timeout, metadata)?;
+            drive.wait(py, channel.unary::<Payload, Payload>(endpoint.method, request))?
+        };
+        endpoint.decode(py, reply.map(Response::into_inner))
     }
 
-    /// Makes a server-streaming call from a blocking caller.
+    /// Like [`call`](Self::call), for methods with a stream of replies.
     #[pyo3(signature = (api, index, value, timeout = None, metadata = None))]
-    fn server_streaming(
+    fn stream(
         slf: &Bound<'_, Self>,
-        api: &Bound<'_, Api>,
+        api: &Api,
         index: usize,
         value: &Bound<'_, PyAny>,
         timeout: Option<f64>,
         metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Messages> {
-        let (channel, drive) = slf.get().blocking()?;
-        let endpoint = api.get().endpoint(index)?;
-        let payload = encode::payload(&api.get().plans, endpoint.request, value)?;
-        let request = request(payload, timeout, metadata)?;
-        let call = channel.server_streaming::<Payload, Payload>(endpoint.method, request);
-        let stream = drive.wait(slf.py(), call)?;
-        Messages::new(slf, &api.get().plans, endpoint, stream, None)
-    }
-
-    /// Makes a client-streaming call from a blocking caller, with requests from an iterable.
-    #[pyo3(signature = (api, index, values, timeout = None, metadata = None))]
-    fn client_streaming<'py>(
-        &self,
-        py: Python<'py>,
-        api: &Api,
-        index: usize,
-        values: &Bound<'py, PyAny>,
-        timeout: Option<f64>,
-        metadata: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let (channel, drive) = self.blocking()?;
+        let (py, (channel, drive)) = (slf.py(), slf.get().blocking()?);
         let endpoint = api.endpoint(index)?;
-        let (requests, source) = IterableSource::new(values, &api.plans, endpoint.request)?;
-        let request = request(requests, timeout, metadata)?;
-        let call = channel.client_streaming::<_, Payload>(endpoint.method, request);
-        let reply = source.wait(py, &drive, call)?;
-        decoded(py, &api.plans, endpoint, reply.map(Response::into_inner))
-    }
-
-    /// Makes a bidirectional streaming call from a blocking caller, with requests from an iterable.
-    #[pyo3(signature = (api, index, values, timeout = None, metadata = None))]
-    fn streaming(
-        slf: &Bound<'_, Self>,
-        api: &Bound<'_, Api>,
-        index: usize,
-        values: &Bound<'_, PyAny>,
-        timeout: Option<f64>,
-        metadata: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Messages> {
-        let (channel, drive) = slf.get().blocking()?;
-        let endpoint = api.get().endpoint(index)?;
-        let (requests, source) = IterableSource::new(values, &api.get().plans, endpoint.request)?;
-        let request = request(requests, timeout, metadata)?;
-        let call = channel.streaming::<_, Payload>(endpoint.method, request);
-        let stream = source.wait(slf.py(), &drive, call)?;
-        Messages::new(slf, &api.get().plans, endpoint, stream, Some(source))
+        if endpoint.takes_stream {
+            let (requests, source) = IterableSource::new(value, endpoint)?;
+            let request = request(requests, timeout, metadata)?;
+            let stream = source.wait(py, &drive, channel.streaming::<_, Payload>(endpoint.method, request))?;
+            return Messages::new(slf, endpoint, stream, Some(source));
+        }
+        let request = request(endpoint.encode(value)?, timeout, metadata)?;
+        let stream = drive.wait(py, channel.server_streaming::<Payload, Payload>(endpoint.method, request))?;
+        Messages::new(slf, endpoint, stream, None)
     }
 
     /// Starts [`reflect`](Self::reflect) and completes an asyncio future with the result.
@@ -218,14 +184,10 @@ impl Channel {
     ) -> PyResult<Started> {
         let py = value.py();
         let lane = self.lane(py, inbox)?;
-        let channel = lane.channel.clone();
-        let (endpoint, plans) = (api.endpoint(index)?, api.plans.clone());
-        let request = request(encode::payload(&plans, endpoint.request, value)?, timeout, metadata)?;
-        let call = async move { channel.unary::<Payload, Payload>(endpoint.method, request).await };
-        lane.site.expect(py, timeout.or(lane.timeout))?;
-        start(py, &lane.site, inbox, future, call, move |py, reply| {
-            decoded(py, &plans, endpoint, reply.map(Response::into_inner))
-        })
+        let (channel, endpoint) = (lane.channel.clone(), api.endpoint(index)?.clone());
+        let (request, method) = (request(endpoint.encode(value)?, timeout, metadata)?, endpoint.method);
+        let call = async move { channel.unary::<Payload, Payload>(method, request).await };
+        start_call(py, &lane, inbox, future, timeout, endpoint, call)
     }
 
     /// Opens a server-streaming call for a task of an event loop.
@@ -238,12 +200,12 @@ impl Channel {
         timeout: Option<f64>,
         metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<AsyncMessages> {
-        let (endpoint, plans) = (api.endpoint(index)?, api.plans.clone());
-        let request = request(encode::payload(&plans, endpoint.request, value)?, timeout, metadata)?;
+        let endpoint = api.endpoint(index)?;
+        let (request, method) = (request(endpoint.encode(value)?, timeout, metadata)?, endpoint.method);
         let open = move |channel: frpc::Channel| -> Opening {
-            Box::pin(async move { channel.server_streaming::<Payload, Payload>(endpoint.method, request).await })
+            Box::pin(async move { channel.server_streaming::<Payload, Payload>(method, request).await })
         };
-        Ok(AsyncMessages::new(slf, plans, endpoint, Box::new(open)))
+        Ok(AsyncMessages::new(slf, endpoint, Box::new(open)))
     }
 
     /// Starts a client-streaming call. Also returns the sender with which a task sends the requests one by one.
@@ -260,16 +222,11 @@ impl Channel {
         metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Started, Requests)> {
         let lane = self.lane(py, inbox)?;
-        let channel = lane.channel.clone();
-        let (endpoint, plans) = (api.endpoint(index)?, api.plans.clone());
-        let (requests, stream) = Requests::new(plans.clone(), endpoint.request, lane.site.clone());
-        let request = request(stream, timeout, metadata)?;
-        let call = async move { channel.client_streaming::<_, Payload>(endpoint.method, request).await };
-        lane.site.expect(py, timeout.or(lane.timeout))?;
-        let started = start(py, &lane.site, inbox, future, call, move |py, reply| {
-            decoded(py, &plans, endpoint, reply.map(Response::into_inner))
-        })?;
-        Ok((started, requests))
+        let (channel, endpoint) = (lane.channel.clone(), api.endpoint(index)?.clone());
+        let (requests, stream) = Requests::new(&endpoint, lane.site.clone());
+        let (request, method) = (request(stream, timeout, metadata)?, endpoint.method);
+        let call = async move { channel.client_streaming::<_, Payload>(method, request).await };
+        Ok((start_call(py, &lane, inbox, future, timeout, endpoint, call)?, requests))
     }
 
     /// Opens a bidirectional streaming call. Also returns the sender with which a task sends the requests one by one.
@@ -283,13 +240,13 @@ impl Channel {
         metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(AsyncMessages, Requests)> {
         let site = slf.get().lane(slf.py(), inbox)?.site;
-        let (endpoint, plans) = (api.endpoint(index)?, api.plans.clone());
-        let (requests, stream) = Requests::new(plans.clone(), endpoint.request, site);
-        let request = request(stream, timeout, metadata)?;
+        let endpoint = api.endpoint(index)?;
+        let (requests, stream) = Requests::new(endpoint, site);
+        let (request, method) = (request(stream, timeout, metadata)?, endpoint.method);
         let open = move |channel: frpc::Channel| -> Opening {
-            Box::pin(async move { channel.streaming::<_, Payload>(endpoint.method, request).await })
+            Box::pin(async move { channel.streaming::<_, Payload>(method, request).await })
         };
-        Ok((AsyncMessages::new(slf, plans, endpoint, Box::new(open)), requests))
+        Ok((AsyncMessages::new(slf, endpoint, Box::new(open)), requests))
     }
 }
 
@@ -371,24 +328,10 @@ fn request<T>(message: T, timeout: Option<f64>, options: Option<&Bound<'_, PyAny
     Ok(request)
 }
 
-fn decoded<'py>(
-    py: Python<'py>,
-    plans: &Plans,
-    endpoint: Endpoint,
-    reply: Result<Payload, Status>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let reply = reply.map_err(|status| raised(py, &status))?;
-    decode::body(py, plans, endpoint.reply, reply.received()).map_err(|error| {
-        let text = format!("the reply does not fit the schema: {}", error.value(py));
-        raised(py, &Status::internal(text))
-    })
-}
-
 /// Replies of a streaming call for a blocking caller, as a Python iterator.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Messages {
     channel: Py<Channel>,
-    plans: Arc<Plans>,
     endpoint: Endpoint,
     stream: Mutex<ReplyStream>,
     /// Notified when the stream is closed, to wake a thread that is waiting for a reply.
@@ -406,15 +349,14 @@ enum ReplyStream {
 impl Messages {
     fn new(
         channel: &Bound<'_, Channel>,
-        plans: &Arc<Plans>,
-        endpoint: Endpoint,
+        endpoint: &Endpoint,
         stream: Result<Response<Streaming<Payload>>, Status>,
         source: Option<IterableSource>,
     ) -> PyResult<Self> {
         let stream = stream.map_err(|status| raised(channel.py(), &status))?.into_inner();
         let channel = channel.clone().unbind();
         let stream = Mutex::new(ReplyStream::Open(Box::new(Forkable::new(stream))));
-        Ok(Self { channel, plans: plans.clone(), endpoint, stream, closing: Notify::new(), source })
+        Ok(Self { channel, endpoint: endpoint.clone(), stream, closing: Notify::new(), source })
     }
 }
 
@@ -490,7 +432,7 @@ impl Messages {
             None => drive.wait(py, next)?,
             Some(source) => source.wait(py, &drive, next)?,
         };
-        next.transpose().map(|message| decoded(py, &self.plans, self.endpoint, message)).transpose()
+        next.transpose().map(|message| self.endpoint.decode(py, message)).transpose()
     }
 }
 
@@ -503,7 +445,6 @@ type Open = Box<dyn FnOnce(frpc::Channel) -> Opening + Send>;
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct AsyncMessages {
     channel: Py<Channel>,
-    plans: Arc<Plans>,
     endpoint: Endpoint,
     /// Function that opens the call when the first message is awaited.
     open: Mutex<Option<Open>>,
@@ -526,12 +467,11 @@ enum Stage {
 }
 
 impl AsyncMessages {
-    fn new(channel: &Bound<'_, Channel>, plans: Arc<Plans>, endpoint: Endpoint, open: Open) -> Self {
+    fn new(channel: &Bound<'_, Channel>, endpoint: &Endpoint, open: Open) -> Self {
         let closing = Arc::<Notify>::default();
         Self {
             channel: channel.clone().unbind(),
-            plans,
-            endpoint,
+            endpoint: endpoint.clone(),
             open: Mutex::new(Some(open)),
             site: Mutex::new(None),
             slot: Forkable::new(ReadySlot::new(OpenMessages { stage: Stage::Over, closing: closing.clone() })),
@@ -571,7 +511,7 @@ impl AsyncMessages {
     fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let Some(next) = self.slot.get()?.take() else { return Ok(None) };
         let message = next.transpose().ok_or_else(|| PyStopAsyncIteration::new_err(()))?;
-        PyTuple::new(py, [decoded(py, &self.plans, self.endpoint, message)?]).map(Some)
+        PyTuple::new(py, [self.endpoint.decode(py, message)?]).map(Some)
     }
 
     /// Cancels the call and wakes tasks that are waiting for a message. Does nothing to a call of the parent process
@@ -643,6 +583,20 @@ impl Started {
             self.site.ring();
         }
     }
+}
+
+/// Makes a call with a single reply and completes an asyncio future with the decoded reply.
+fn start_call(
+    py: Python<'_>,
+    lane: &Lane,
+    inbox: &Inbox,
+    future: Py<PyAny>,
+    timeout: Option<f64>,
+    endpoint: Endpoint,
+    call: impl Future<Output = Result<Response<Payload>, Status>> + Send + 'static,
+) -> PyResult<Started> {
+    lane.site.expect(py, timeout.or(lane.timeout))?;
+    start(py, &lane.site, inbox, future, call, move |py, reply| endpoint.decode(py, reply.map(Response::into_inner)))
 }
 
 /// Runs `work` and completes an asyncio future with the value that `finish` returns.

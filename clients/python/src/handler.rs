@@ -13,7 +13,6 @@ use crate::inbox::{Sender, settle};
 use crate::incoming::Incoming;
 use crate::json;
 use crate::payload::{Alternatives, Encoding, Payload};
-use crate::plan::Plans;
 use crate::proto;
 use crate::schema::Endpoint;
 use crate::status::{of_exception, shown};
@@ -36,7 +35,6 @@ pub(crate) struct Function {
     pub(crate) endpoint: Endpoint,
     /// Message types of requests and replies.
     pub(crate) descriptors: (MessageDescriptor, MessageDescriptor),
-    pub(crate) plans: Arc<Plans>,
     pub(crate) call: Py<PyAny>,
     /// Parameter that receives the context of the call, if the function has one.
     pub(crate) context: Option<ContextParameter>,
@@ -161,7 +159,7 @@ fn attached<T>(function: &Function, run: impl FnOnce(Python<'_>) -> Result<T, St
 impl Function {
     /// Decodes a request to its Python value.
     pub(crate) fn read<'py>(&self, py: Python<'py>, request: &Payload) -> Result<Bound<'py, PyAny>, Status> {
-        let (plans, index, body) = (&self.plans, self.endpoint.request, request.received());
+        let (plans, index, body) = (&self.endpoint.plans, self.endpoint.request, request.received());
         let read = match request.encoding {
             Encoding::Native => decode::body(py, plans, index, body),
             Encoding::Json if !self.has_well_known.0 => json::read(py, plans, index, body, false),
@@ -220,7 +218,7 @@ impl Function {
 
     /// Encodes a reply in the encoding of its request, or in all encodings if that is not known yet.
     pub(crate) fn reply(&self, value: &Bound<'_, PyAny>, encoding: Option<Encoding>) -> Result<Payload, Status> {
-        let (plans, index) = (&self.plans, self.endpoint.reply);
+        let (plans, index) = (&self.endpoint.plans, self.endpoint.reply);
         let native = || encode::payload(plans, index, value);
         let protobuf = |payload: &Payload| proto::to_protobuf(&self.descriptors.1, payload);
         let json = || match self.has_well_known.1 {

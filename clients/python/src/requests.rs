@@ -3,12 +3,11 @@
 
 use crate::client::{Started, start};
 use crate::drive::{self, Waiter};
-use crate::encode;
 use crate::inbox::Inbox;
 use crate::lanes::Site;
 use crate::payload::Payload;
-use crate::plan::Plans;
-use crate::status::raised;
+use crate::schema::Endpoint;
+use crate::status::none;
 use frpc::{RequestSender, RequestStream, Status};
 use futures_core::Stream;
 use parking_lot::Mutex;
@@ -32,8 +31,7 @@ pub(crate) struct IterableMessages(Arc<Shared>);
 pub(crate) struct IterableSource {
     /// The iterator of the iterable. `None` after Python's garbage collector has cleared it.
     values: Mutex<Option<Py<PyIterator>>>,
-    plans: Arc<Plans>,
-    index: usize,
+    endpoint: Endpoint,
     shared: Arc<Shared>,
 }
 
@@ -69,14 +67,10 @@ impl Stream for IterableMessages {
 }
 
 impl IterableSource {
-    pub(crate) fn new(
-        values: &Bound<'_, PyAny>,
-        plans: &Arc<Plans>,
-        index: usize,
-    ) -> PyResult<(IterableMessages, Self)> {
+    pub(crate) fn new(values: &Bound<'_, PyAny>, endpoint: &Endpoint) -> PyResult<(IterableMessages, Self)> {
         let shared = Arc::<Shared>::default();
         let values = Mutex::new(Some(values.try_iter()?.unbind()));
-        Ok((IterableMessages(shared.clone()), Self { values, plans: plans.clone(), index, shared }))
+        Ok((IterableMessages(shared.clone()), Self { values, endpoint: endpoint.clone(), shared }))
     }
 
     /// Waits for a part of the call, reading the messages that it requests from the iterable. If the iterable raises an
@@ -135,7 +129,7 @@ impl IterableSource {
         // Read the iterable without the locks, because it may run arbitrary Python code.
         let values = self.values.lock().as_ref().map(|values| values.clone_ref(py));
         let next = values.and_then(|values| values.into_bound(py).next());
-        let next = next.map(|value| encode::payload(&self.plans, self.index, &value?)).transpose()?;
+        let next = next.map(|value| self.endpoint.encode(&value?)).transpose()?;
         self.shared.slot.lock().next = Some(next);
         waker.wake();
         Ok(())
@@ -147,15 +141,14 @@ impl IterableSource {
 pub(crate) struct Requests {
     /// Sender of the requests. `None` once all requests have been sent.
     sender: Mutex<Option<RequestSender<Payload>>>,
-    plans: Arc<Plans>,
-    index: usize,
+    endpoint: Endpoint,
     site: Site,
 }
 
 impl Requests {
-    pub(crate) fn new(plans: Arc<Plans>, index: usize, site: Site) -> (Self, RequestStream<Payload>) {
+    pub(crate) fn new(endpoint: &Endpoint, site: Site) -> (Self, RequestStream<Payload>) {
         let (sender, stream) = RequestStream::channel(REQUESTS_AHEAD);
-        (Self { sender: Mutex::new(Some(sender)), plans, index, site }, stream)
+        (Self { sender: Mutex::new(Some(sender)), endpoint: endpoint.clone(), site }, stream)
     }
 }
 
@@ -164,7 +157,7 @@ impl Requests {
     /// Starts sending a request, which waits for space in the buffer, and completes an asyncio future once it is sent.
     fn start_send(&self, value: &Bound<'_, PyAny>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
         let py = value.py();
-        let payload = encode::payload(&self.plans, self.index, value)?;
+        let payload = self.endpoint.encode(value)?;
         let sender = self.sender.lock().clone();
         let send = async move {
             match sender {
@@ -172,10 +165,7 @@ impl Requests {
                 None => Err(Status::failed_precondition("the requests have ended")),
             }
         };
-        start(py, &self.site, inbox, future, send, |py, sent: Result<(), Status>| match sent {
-            Ok(()) => Ok(py.None().into_bound(py)),
-            Err(status) => Err(raised(py, &status)),
-        })
+        start(py, &self.site, inbox, future, send, none)
     }
 
     /// Ends the stream of requests.

@@ -3,8 +3,11 @@
 
 use crate::decode;
 use crate::encode::{self, refused};
+use crate::payload::Payload;
 use crate::plan::Plans;
+use crate::status::raised;
 use bytes::Bytes;
+use frpc::Status;
 use frpc::codegen::{Layout, Method, ServiceDescription};
 use frpc::polyglot::{Encoder, Form, Message};
 use frpc_dynamic::DescriptorPool;
@@ -236,17 +239,35 @@ fn embedded((service, layout, methods): Embedded) -> ServiceDescription {
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Api {
     pub(crate) schema: Py<Schema>,
-    pub(crate) plans: Arc<Plans>,
-    pub(crate) endpoints: Vec<Endpoint>,
+    plans: Arc<Plans>,
+    endpoints: Vec<Endpoint>,
 }
 
 /// A method with the conversion plans of its messages.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Endpoint {
     pub(crate) method: &'static Method,
+    pub(crate) takes_stream: bool,
+    pub(crate) plans: Arc<Plans>,
     /// Index of the request message's conversion plan.
     pub(crate) request: usize,
     pub(crate) reply: usize,
+}
+
+impl Endpoint {
+    /// Encodes the Python value of a request.
+    pub(crate) fn encode(&self, request: &Bound<'_, PyAny>) -> PyResult<Payload> {
+        encode::payload(&self.plans, self.request, request)
+    }
+
+    /// Decodes a reply to its Python value, or raises the exception of a failed call.
+    pub(crate) fn decode<'py>(&self, py: Python<'py>, reply: Result<Payload, Status>) -> PyResult<Bound<'py, PyAny>> {
+        let reply = reply.map_err(|status| raised(py, &status))?;
+        decode::body(py, &self.plans, self.reply, reply.received()).map_err(|error| {
+            let text = format!("the reply does not fit the schema: {}", error.value(py));
+            raised(py, &Status::internal(text))
+        })
+    }
 }
 
 #[pymethods]
@@ -254,16 +275,18 @@ impl Api {
     #[new]
     fn new(schema: Py<Schema>, forms: &Bound<'_, PyDict>, fields: &Bound<'_, PyDict>) -> PyResult<Self> {
         let known = schema.get();
-        let plans = Plans::new(known.roots(), forms, fields)?;
+        let plans = Arc::new(Plans::new(known.roots(), forms, fields)?);
         let endpoint = |callable: &Callable| {
             PyResult::Ok(Endpoint {
                 method: callable.method,
+                takes_stream: callable.descriptor.is_client_streaming(),
+                plans: plans.clone(),
                 request: plans.index_of(callable.descriptor.input().full_name())?,
                 reply: plans.index_of(callable.descriptor.output().full_name())?,
             })
         };
         let endpoints = known.methods.iter().map(endpoint).collect::<PyResult<_>>()?;
-        Ok(Self { schema, plans: Arc::new(plans), endpoints })
+        Ok(Self { schema, plans, endpoints })
     }
 
     /// Encodes a message to be published to a topic.
@@ -292,7 +315,7 @@ impl Api {
 
 impl Api {
     /// Returns the method with this index in [`Schema::methods`].
-    pub(crate) fn endpoint(&self, index: usize) -> PyResult<Endpoint> {
-        self.endpoints.get(index).copied().ok_or_else(|| refused("the schema has no such method"))
+    pub(crate) fn endpoint(&self, index: usize) -> PyResult<&Endpoint> {
+        self.endpoints.get(index).ok_or_else(|| refused("the schema has no such method"))
     }
 }

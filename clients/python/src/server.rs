@@ -441,13 +441,12 @@ pub(crate) fn services(
         let api = api.get();
         let schema = api.schema.get();
         let callable = schema.methods.get(index).ok_or_else(|| refused("the schema has no such method"))?;
-        let endpoint = api.endpoint(index)?;
-        let has_well_known = |index| api.plans.has_well_known(index);
+        let endpoint = api.endpoint(index)?.clone();
+        let has_well_known = |index| endpoint.plans.has_well_known(index);
         let function = Arc::new(Function {
             has_well_known: (has_well_known(endpoint.request), has_well_known(endpoint.reply)),
             endpoint,
             descriptors: (callable.descriptor.input(), callable.descriptor.output()),
-            plans: api.plans.clone(),
             call,
             context,
             report: report.clone().unbind(),

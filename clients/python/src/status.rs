@@ -17,6 +17,11 @@ pub(crate) fn raised(py: Python<'_>, status: &Status) -> PyErr {
     exception(py, status).map_or_else(|error| error, PyErr::from_value)
 }
 
+/// Returns Python's `None` for an operation without a result, or raises the exception of its status.
+pub(crate) fn none(py: Python<'_>, done: Result<(), Status>) -> PyResult<Bound<'_, PyAny>> {
+    done.map(|()| py.None().into_bound(py)).map_err(|status| raised(py, &status))
+}
+
 pub(crate) fn exception<'py>(py: Python<'py>, status: &Status) -> PyResult<Bound<'py, PyAny>> {
     let metadata = PyDict::new(py);
     let (texts, binary) = shown(py, status.metadata())?;

@@ -7,7 +7,7 @@ use crate::fork::Forkable;
 use crate::inbox::Inbox;
 use crate::lanes::{Settings, Site, Tls};
 use crate::ready::{NextItem, ReadySlot};
-use crate::status::raised;
+use crate::status::{none, raised};
 use bytes::Bytes;
 use frpc::Status;
 use frpc::frisbee::{Config, memory};
@@ -183,10 +183,7 @@ impl Topics {
         future: Py<PyAny>,
         work: impl Future<Output = Result<(), Status>> + Send + 'static,
     ) -> PyResult<Started> {
-        start(py, &self.site(), inbox, future, work, |py, done: Result<(), Status>| match done {
-            Ok(()) => Ok(py.None().into_bound(py)),
-            Err(status) => Err(raised(py, &status)),
-        })
+        start(py, &self.site(), inbox, future, work, none)
     }
 }
 

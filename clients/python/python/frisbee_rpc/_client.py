@@ -215,14 +215,13 @@ class Client(_Base):
         _, _, is_input, is_output, request, _ = schemas.methods[index]
         make = schemas.forms[request]
         channel, api, timeout, metadata = self._channel, schemas.api, self._timeout, self._metadata
+        calls = channel.stream if is_output else channel.call
         if is_input:
-            streams = channel.streaming if is_output else channel.client_streaming
 
             def call_with_stream(requests: Iterable[Any]) -> Any:
-                return streams(api, index, requests, timeout, metadata)
+                return calls(api, index, requests, timeout, metadata)
 
             return call_with_stream
-        calls = channel.server_streaming if is_output else channel.unary
         if not isinstance(make, type):
             return lambda value: calls(api, index, value, timeout, metadata)
         if timeout is None and metadata is None:

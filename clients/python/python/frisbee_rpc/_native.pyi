@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import Any, Callable, Coroutine, Generator, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Callable, Coroutine, Generator, Iterator, Mapping, Sequence
 
 from ._client import AsyncClient, Client
 from ._status import Metadata
@@ -93,27 +93,11 @@ class Channel:
     ) -> None: ...
     def close(self) -> None: ...
     def reflect(self) -> Schema: ...
-    def unary(
+    def call(
         self, api: Api, index: int, value: Any, timeout: float | None = None, metadata: Metadata | None = None
     ) -> Any: ...
-    def server_streaming(
+    def stream(
         self, api: Api, index: int, value: Any, timeout: float | None = None, metadata: Metadata | None = None
-    ) -> Messages: ...
-    def client_streaming(
-        self,
-        api: Api,
-        index: int,
-        values: Iterable[Any],
-        timeout: float | None = None,
-        metadata: Metadata | None = None,
-    ) -> Any: ...
-    def streaming(
-        self,
-        api: Api,
-        index: int,
-        values: Iterable[Any],
-        timeout: float | None = None,
-        metadata: Metadata | None = None,
     ) -> Messages: ...
     def start_reflect(self, inbox: Inbox, future: Any) -> Started: ...
     def start_unary(

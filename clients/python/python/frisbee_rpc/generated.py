@@ -181,16 +181,16 @@ class ServiceClient(_ServiceClient):
         self.close()
 
     def _unary(self, name: str, request: Any, timeout: Timeout, metadata: Metadata | None) -> Any:
-        return self._call(self._channel.unary, name, request, timeout, metadata)
+        return self._call(self._channel.call, name, request, timeout, metadata)
 
     def _server_streaming(self, name: str, request: Any, timeout: Timeout, metadata: Metadata | None) -> Any:
-        return self._call(self._channel.server_streaming, name, request, timeout, metadata)
+        return self._call(self._channel.stream, name, request, timeout, metadata)
 
     def _client_streaming(self, name: str, requests: Any, timeout: Timeout, metadata: Metadata | None) -> Any:
-        return self._call(self._channel.client_streaming, name, requests, timeout, metadata)
+        return self._call(self._channel.call, name, requests, timeout, metadata)
 
     def _streaming(self, name: str, requests: Any, timeout: Timeout, metadata: Metadata | None) -> Any:
-        return self._call(self._channel.streaming, name, requests, timeout, metadata)
+        return self._call(self._channel.stream, name, requests, timeout, metadata)
 
 
 class AsyncServiceClient(_ServiceClient):
