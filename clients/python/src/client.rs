@@ -1,7 +1,7 @@
 //! [`Channel`]: calls to a server, for blocking callers and for event loops.
 
 use crate::drive::{BlockingRuntime, Waiter};
-use crate::fork::{self, Forkable};
+use crate::fork::Forkable;
 use crate::inbox::{Inbox, settle};
 use crate::lanes::{Lane, Lanes, Settings, Site, Tls};
 use crate::payload::Payload;
@@ -31,13 +31,13 @@ pub(crate) type Offered = (Vec<Described>, Py<PyAny>, bool, usize, Option<(Py<In
 /// A channel to a server. Lost connections are replaced.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Channel {
-    /// How the channel is driven. `None` only during drop.
-    parts: Option<Parts>,
-    made: fork::Generation,
+    /// How the channel is driven.
+    parts: Forkable<Parts>,
 }
 
 enum Parts {
     /// Callers block, and drive the connection while they wait.
+    /// The channel comes first, so that it is dropped before the runtime that drives its connection.
     Blocking(frpc::Channel, BlockingRuntime),
     /// The callers are tasks of asyncio event loops.
     Async(Lanes),
@@ -68,23 +68,21 @@ impl Channel {
             Parts::Serving(Serving::new(py, settings, serves)?)
         } else if blocking {
             let drive = BlockingRuntime::new()?;
-            let context = drive.handle().enter();
+            let context = drive.handle()?.enter();
             let channel = settings.channel()?;
             drop(context);
             Parts::Blocking(channel, drive)
         } else {
             Parts::Async(Lanes::new(settings)?)
         };
-        Ok(Self { parts: Some(parts), made: fork::Generation::current() })
+        Ok(Self { parts: Forkable::new(parts) })
     }
 
     /// Closes the connection. Calls in flight fail. If the connection was created by the parent process of a fork, it
     /// stays open.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        if self.made.check().is_err() {
-            return Ok(());
-        }
-        match self.parts()? {
+        let Ok(parts) = self.parts.get() else { return Ok(()) };
+        match parts {
             Parts::Blocking(channel, _) => channel.close(),
             // Drive the loop's runtime now, because the loop may be blocked afterwards, for example by a server that
             // waits for its connections.
@@ -98,10 +96,7 @@ impl Channel {
 
     /// The functions that the client serves may refer to this object, for example methods of the object that holds it.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        match &self.parts {
-            Some(Parts::Serving(serving)) => serving.traverse(&visit),
-            _ => Ok(()),
-        }
+        if let Parts::Serving(serving) = self.parts.inherited() { serving.traverse(&visit) } else { Ok(()) }
     }
 
     /// Fetches the schema of the server by its reflection service.
@@ -253,18 +248,13 @@ impl Channel {
 impl Channel {
     /// Creates a channel to the caller of a handler.
     pub(crate) fn of_caller(channel: frpc::Channel, runtime: Handle) -> Self {
-        Self { parts: Some(Parts::Caller(channel, runtime)), made: fork::Generation::current() }
-    }
-
-    fn parts(&self) -> PyResult<&Parts> {
-        self.made.check()?;
-        self.parts.as_ref().ok_or_else(|| PyRuntimeError::new_err("the client is closed"))
+        Self { parts: Forkable::new(Parts::Caller(channel, runtime)) }
     }
 
     fn blocking(&self) -> PyResult<(&frpc::Channel, Waiter<'_>)> {
-        match self.parts()? {
+        match self.parts.get()? {
             Parts::Blocking(channel, drive) => Ok((channel, Waiter::Here(drive))),
-            Parts::Serving(serving) => Ok((serving.channel(), Waiter::Other(serving.handle()))),
+            Parts::Serving(serving) => Ok((&serving.channel, Waiter::Other(serving.handle()))),
             Parts::Caller(channel, runtime) => Ok((channel, Waiter::Caller(runtime))),
             Parts::Async(_) => Err(PyRuntimeError::new_err("the client belongs to asyncio")),
         }
@@ -272,38 +262,13 @@ impl Channel {
 
     /// Returns the connection that is driven by the event loop of this thread, or else by the background thread.
     fn lane(&self, py: Python<'_>, inbox: &Inbox) -> PyResult<Lane> {
-        match self.parts()? {
+        match self.parts.get()? {
             Parts::Async(lanes) => lanes.lane(py, inbox),
             Parts::Serving(serving) => Ok(serving.lane()),
             Parts::Caller(channel, runtime) => {
                 Ok(Lane { channel: channel.clone(), site: Site::Thread(runtime.clone()), timeout: None })
             }
             Parts::Blocking(..) => Err(PyRuntimeError::new_err("the client does not belong to asyncio")),
-        }
-    }
-}
-
-impl Drop for Channel {
-    fn drop(&mut self) {
-        let Some(parts) = self.parts.take() else { return };
-        if self.made.check().is_err() {
-            // After fork(2), the sockets are shared with the parent process and the threads do not exist. Leak both,
-            // because dropping them could shut down the parent's connections or wait for the threads.
-            std::mem::forget(parts);
-            return;
-        }
-        match parts {
-            Parts::Async(lanes) => drop(lanes.close()),
-            Parts::Serving(serving) => serving.close(),
-            Parts::Caller(..) => {}
-            Parts::Blocking(channel, drive) => {
-                // Drop the channel before the runtime that drives its connection.
-                drop(channel);
-                // Detach from Python, because the background thread may need the GIL to release the memory of a
-                // message. Without an interpreter, nothing needs it.
-                let mut drive = Some(drive);
-                Python::try_attach(|py| py.detach(|| drop(drive.take())));
-            }
         }
     }
 }

@@ -3,7 +3,7 @@
 //! until the next call. Connections of asyncio clients are driven by their event loops (see `loop_runtime.rs`) or by a
 //! shared thread.
 
-use crate::fork;
+use crate::fork::{self, Forkable};
 use parking_lot::{Condvar, Mutex};
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -106,18 +106,20 @@ impl Waiter<'_> {
     }
 }
 
+/// Runs `block` on another thread, because `block_on` panics on a thread that is already driving a runtime.
+fn on_other_thread<T: Send>(py: Python<'_>, block: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let joined = py.detach(|| thread::scope(|scope| scope.spawn(block).join()));
+    joined.map_err(|_| PyOSError::new_err("the call has panicked"))
+}
+
 /// Blocks until a future completes while another thread drives its connection.
 fn wait_for_other<F>(py: Python<'_>, handle: &Handle, future: F) -> PyResult<F::Output>
 where
     F: Future + Send,
     F::Output: Send,
 {
-    // Block on another thread, because `block_on` panics on a thread that is already driving a runtime.
     if drives() {
-        return py.detach(|| {
-            let joined = thread::scope(|scope| scope.spawn(|| handle.block_on(future)).join());
-            joined.map_err(|_| PyOSError::new_err("the call has panicked"))
-        });
+        return on_other_thread(py, || handle.block_on(future));
     }
     if !has_signals(py)? {
         return Ok(py.detach(|| handle.block_on(future)));
@@ -133,13 +135,9 @@ where
     }
 }
 
-/// Runtime of a blocking client, which is driven by the callers that wait for their calls.
-pub(crate) struct BlockingRuntime {
-    /// State shared with the background thread. `None` only during drop.
-    shared: Option<Arc<Shared>>,
-    keeper: Option<JoinHandle<()>>,
-    made: fork::Generation,
-}
+/// Runtime of a blocking client, which is driven by the callers that wait for their calls. Contains the background
+/// thread and the state shared with it.
+pub(crate) struct BlockingRuntime(Forkable<(Arc<Shared>, JoinHandle<()>)>);
 
 struct Shared {
     runtime: RuntimeGuard,
@@ -176,16 +174,12 @@ impl BlockingRuntime {
         let keeper_shared = shared.clone();
         let keeper =
             thread::Builder::new().name("frisbee-rpc-keeper".to_owned()).spawn(move || keeper_shared.keep())?;
-        Ok(Self { shared: Some(shared), keeper: Some(keeper), made: fork::Generation::current() })
+        Ok(Self(Forkable::new((shared, keeper))))
     }
 
     /// Returns the runtime handle for creating channels.
-    pub(crate) fn handle(&self) -> &Handle {
-        self.shared().runtime.handle()
-    }
-
-    fn shared(&self) -> &Arc<Shared> {
-        self.shared.as_ref().expect("runtime should exist until drop")
+    pub(crate) fn handle(&self) -> PyResult<&Handle> {
+        Ok(self.0.get()?.0.runtime.handle())
     }
 
     /// Blocks until the future completes, or until a signal handler raises an exception.
@@ -194,17 +188,12 @@ impl BlockingRuntime {
         F: Future + Send,
         F::Output: Send,
     {
-        self.made.check()?;
+        let (shared, _) = self.0.get()?;
         if drives() {
-            return py.detach(|| {
-                let joined = thread::scope(|scope| scope.spawn(|| self.shared().block_on(future)).join());
-                joined.map_err(|_| PyOSError::new_err("the call has panicked"))
-            });
+            return on_other_thread(py, || shared.block_on(future));
         }
         let has_signals = has_signals(py)?;
-        py.detach(|| {
-            if has_signals { self.shared().block_on_with_signals(future) } else { Ok(self.shared().block_on(future)) }
-        })
+        py.detach(|| if has_signals { shared.block_on_with_signals(future) } else { Ok(shared.block_on(future)) })
     }
 }
 
@@ -324,39 +313,40 @@ impl Shared {
 
 impl Drop for BlockingRuntime {
     fn drop(&mut self) {
-        let (keeper, Some(shared)) = (self.keeper.take(), self.shared.take()) else { return };
-        if self.made.check().is_err() {
-            // Leak the state after a fork, because the sockets and the poller belong to the parent process and the
-            // threads do not exist here.
-            std::mem::forget((keeper, shared));
-            return;
-        }
+        let Some((shared, keeper)) = self.0.take() else { return };
         // Set the flag before notifying, so that the keeper sees it and ends instead of waiting again.
         *shared.is_over.lock() = true;
         shared.over.notify_one();
         shared.leave.notify_one();
-        if let Some(keeper) = keeper {
-            // Joining cannot deadlock, because the keeper never waits for Python.
-            let _ = keeper.join();
-        }
+        let mut parts = Some((shared, keeper));
+        // Joining cannot deadlock, because the keeper never waits for Python.
+        let mut end = || drop(parts.take().map(|(shared, keeper)| (keeper.join(), shared)));
+        // Detach from Python, because the background thread may need the GIL to release the memory of a message. Without
+        // an interpreter, nothing needs it.
+        Python::try_attach(|py| py.detach(&mut end));
+        end();
     }
 }
 
 /// A runtime that may be dropped in any context: in an asynchronous one, and after fork(2), where its threads exist
 /// only in the parent process.
-pub(crate) struct RuntimeGuard {
-    /// `None` only during drop.
-    runtime: Option<Runtime>,
-    made: fork::Generation,
-}
+pub(crate) struct RuntimeGuard(Forkable<Runtime>);
 
 impl RuntimeGuard {
     pub(crate) fn new(runtime: Runtime) -> Self {
-        Self { runtime: Some(runtime), made: fork::Generation::current() }
+        Self(Forkable::new(runtime))
+    }
+
+    /// Creates a runtime with `workers` threads for connections, and `handlers` threads for functions that block.
+    pub(crate) fn with_threads(name: &str, workers: usize, handlers: usize) -> PyResult<Self> {
+        let mut builder = Builder::new_multi_thread();
+        // Reserve one additional thread, which resolves host names.
+        builder.worker_threads(workers).max_blocking_threads(handlers.saturating_add(1)).thread_name(name);
+        Ok(Self::new(builder.enable_all().build()?))
     }
 
     pub(crate) fn shutdown_timeout(mut self, limit: Duration) {
-        let Some(runtime) = self.runtime.take() else { return };
+        let Some(runtime) = self.0.take() else { return };
         if drives() {
             // Shut down on another thread, because the shutdown blocks and would panic on a thread that is driving a
             // runtime.
@@ -371,17 +361,14 @@ impl Deref for RuntimeGuard {
     type Target = Runtime;
 
     fn deref(&self) -> &Runtime {
-        self.runtime.as_ref().expect("runtime should exist until drop")
+        self.0.inherited()
     }
 }
 
 impl Drop for RuntimeGuard {
     fn drop(&mut self) {
-        let Some(runtime) = self.runtime.take() else { return };
-        match self.made.check() {
-            Ok(()) => runtime.shutdown_background(),
-            // Leak the runtime of the parent process instead of shutting it down.
-            Err(_) => std::mem::forget(runtime),
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
         }
     }
 }

@@ -42,24 +42,35 @@ impl<T> Forkable<T> {
 
     pub(crate) fn get(&self) -> PyResult<&T> {
         self.made.check()?;
-        self.value.as_ref().ok_or_else(gone)
+        Ok(self.inherited())
     }
 
     pub(crate) fn get_mut(&mut self) -> PyResult<&mut T> {
         self.made.check()?;
-        self.value.as_mut().ok_or_else(gone)
+        Ok(self.value.as_mut().expect(EXISTS))
+    }
+
+    /// Returns the value even in a forked child process.
+    pub(crate) fn inherited(&self) -> &T {
+        self.value.as_ref().expect(EXISTS)
+    }
+
+    /// Takes the value out to end it in `drop` of its owner. In a forked child process, leaks it.
+    pub(crate) fn take(&mut self) -> Option<T> {
+        let value = self.value.take();
+        if self.made.check().is_err() {
+            std::mem::forget(value);
+            return None;
+        }
+        value
     }
 }
 
-fn gone() -> PyErr {
-    PyRuntimeError::new_err("it is gone")
-}
+const EXISTS: &str = "value should exist until drop";
 
 impl<T> Drop for Forkable<T> {
     fn drop(&mut self) {
-        if self.made.check().is_err() {
-            std::mem::forget(self.value.take());
-        }
+        drop(self.take());
     }
 }
 

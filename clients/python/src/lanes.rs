@@ -72,7 +72,7 @@ impl Settings {
 
     /// Creates a channel that is driven by the current runtime.
     pub(crate) fn channel(&self) -> PyResult<frpc::Channel> {
-        self.channel_of(self.builder()?)
+        self.channel_with(|builder| builder)
     }
 
     /// Like [`channel`](Self::channel), but calls `add` to add services that the client offers.
@@ -80,7 +80,7 @@ impl Settings {
         &self,
         add: impl FnOnce(frpc::ChannelBuilder) -> frpc::ChannelBuilder,
     ) -> PyResult<frpc::Channel> {
-        self.channel_of(add(self.builder()?))
+        add(self.builder()?).connect_lazy(&*self.address).map_err(failed)
     }
 
     /// Returns a frisbee client builder with these settings, for connections that do not use frpc.
@@ -102,10 +102,6 @@ impl Settings {
         &self.address
     }
 
-    fn channel_of(&self, builder: frpc::ChannelBuilder) -> PyResult<frpc::Channel> {
-        builder.connect_lazy(&*self.address).map_err(failed)
-    }
-
     /// Creates a channel that is driven by an event loop.
     fn channel_in(&self, loop_runtime: &Arc<LoopRuntime>) -> PyResult<frpc::Channel> {
         let _context = loop_runtime.handle().enter();
@@ -121,7 +117,9 @@ async fn connected(address: String, loop_runtime: Weak<LoopRuntime>, sender: Sen
     let (mut done, connected) = oneshot::channel();
     drive::background().map_err(io::Error::other)?.spawn(async move {
         let stream = tokio::select! {
-            stream = connect(&address) => stream.map_err(|error| named(&address, &error)),
+            stream = connect(&address) => {
+                stream.map_err(|error| io::Error::new(error.kind(), format!("{address}: {error}")))
+            }
             // The caller has cancelled the call.
             () = done.closed() => return,
         };
@@ -131,11 +129,6 @@ async fn connected(address: String, loop_runtime: Weak<LoopRuntime>, sender: Sen
     });
     let stream = connected.await.map_err(io::Error::other)??;
     Ok(Socket::new(stream, loop_runtime))
-}
-
-/// Adds the server address to a connection error.
-fn named(address: &str, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{address}: {error}"))
 }
 
 async fn connect(address: &str) -> io::Result<Stream> {
@@ -210,6 +203,12 @@ impl Lanes {
             }
         }
         loops
+    }
+}
+
+impl Drop for Lanes {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 

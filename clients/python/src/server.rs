@@ -28,7 +28,6 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::runtime::Builder;
 use tokio::sync::{Semaphore, oneshot, watch};
 
 /// Maximum time for which a server that stops waits for the threads of its handlers.
@@ -210,14 +209,7 @@ impl Server {
         event_loop: Option<(Py<Inbox>, Py<PyAny>)>,
     ) -> PyResult<Self> {
         let threads = settings.threads;
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(2)
-            // Reserve one additional thread, which resolves host names.
-            .max_blocking_threads(threads.saturating_add(1))
-            .thread_name("frisbee-rpc-server")
-            .enable_all()
-            .build()?;
-        let runtime = RuntimeGuard::new(runtime);
+        let runtime = RuntimeGuard::with_threads("frisbee-rpc-server", 2, threads)?;
         let mut builder = frpc::Server::builder().add_service(Reflection::new()).add_service(Health::new());
         let pool = Arc::new(Semaphore::new(threads.clamp(1, Semaphore::MAX_PERMITS)));
         for service in services(py, functions, report, settings.shows_errors, &pool, event_loop.as_ref())? {

@@ -10,13 +10,13 @@ use frpc_reflection::Reflection;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use std::sync::Arc;
-use tokio::runtime::{Builder, Handle};
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
 /// A channel of a client that also serves functions to the server.
 pub(crate) struct Serving {
-    channel: frpc::Channel,
+    pub(crate) channel: frpc::Channel,
     /// Runtime that drives the connection.
     runtime: RuntimeGuard,
     /// Task that keeps the channel connected even without calls.
@@ -29,14 +29,7 @@ pub(crate) struct Serving {
 impl Serving {
     pub(crate) fn new(py: Python<'_>, settings: Settings, offered: Offered) -> PyResult<Self> {
         let (functions, report, shows_errors, threads, event_loop) = offered;
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(1)
-            // Reserve one additional thread, which resolves host names.
-            .max_blocking_threads(threads.saturating_add(1))
-            .thread_name("frisbee-rpc-client")
-            .enable_all()
-            .build()?;
-        let runtime = RuntimeGuard::new(runtime);
+        let runtime = RuntimeGuard::with_threads("frisbee-rpc-client", 1, threads)?;
         let pool = Arc::new(Semaphore::new(threads.clamp(1, Semaphore::MAX_PERMITS)));
         let services = services(py, functions, report.bind(py), shows_errors, &pool, event_loop.as_ref())?;
         let functions = services.iter().flat_map(Functions::functions).cloned().collect();
@@ -49,10 +42,6 @@ impl Serving {
         let stays = channel.clone();
         let staying = runtime.spawn(async move { stays.stay_connected().await }).abort_handle();
         Ok(Self { channel, runtime, staying, functions, timeout: settings.timeout })
-    }
-
-    pub(crate) fn channel(&self) -> &frpc::Channel {
-        &self.channel
     }
 
     pub(crate) fn handle(&self) -> &Handle {
