@@ -14,23 +14,15 @@ use std::thread;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// Settings for batching the calls of a Python function.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct BatchOptions {
-    /// Maximum number of calls in one batch.
-    pub(crate) size_max: usize,
-    /// Maximum time that the first call of a batch waits for other calls.
-    pub(crate) delay_max: Duration,
-}
-
 /// Queue of the calls to a Python function that processes them in batches.
 pub(crate) struct Batch(Batcher<Payload, Payload, Status>);
 
 type Outcomes = Vec<Result<Payload, Status>>;
 
 impl Batch {
-    /// Starts the thread that calls the Python function. It exits when the queue is dropped.
-    pub(crate) fn new(function: Arc<Function>, options: BatchOptions) -> PyResult<Self> {
+    /// Starts the thread that calls the Python function. It exits when the queue is dropped. A batch has at most
+    /// `size_max` calls, and its first call waits at most `delay_max` for others.
+    pub(crate) fn new(function: Arc<Function>, size_max: usize, delay_max: Duration) -> PyResult<Self> {
         let (batches, coming) = mpsc::channel::<(Vec<Payload>, oneshot::Sender<Outcomes>)>();
         thread::Builder::new().name("frisbee-rpc-batch".to_owned()).spawn(move || {
             introduce_thread();
@@ -39,7 +31,7 @@ impl Batch {
                 let _ = reply.send(serve(&function, &batch));
             }
         })?;
-        let builder = Batcher::builder().size_max(options.size_max).delay_max(options.delay_max);
+        let builder = Batcher::builder().size_max(size_max).delay_max(delay_max);
         Ok(Self(builder.build(move |batch: Vec<Payload>| {
             let count = batch.len();
             let (reply, replied) = oneshot::channel();

@@ -1,6 +1,6 @@
 //! [`Server`]: Python functions as services, called natively and through the gateway.
 
-use crate::batch::{Batch, BatchOptions};
+use crate::batch::Batch;
 use crate::client::duration;
 use crate::drive::{self, RuntimeGuard, Waiter};
 use crate::encode::refused;
@@ -479,11 +479,7 @@ impl Mode {
             ("loop", _) => event_loop().map(|(sender, begin)| Self::Loop(sender, begin))?,
             ("async generator", _) => event_loop().map(|(sender, begin)| Self::AsyncGenerator(sender, begin))?,
             ("batch", Some((size_max, delay))) => {
-                let delay_max = duration("max_delay", delay)?;
-                Self::Batch(Arc::new(Batch::new(
-                    function.clone(),
-                    BatchOptions { size_max: size_max.max(1), delay_max },
-                )?))
+                Self::Batch(Arc::new(Batch::new(function.clone(), size_max.max(1), duration("max_delay", delay)?)?))
             }
             _ => return Err(PyValueError::new_err(format!("unknown mode {word:?}"))),
         })
