@@ -167,8 +167,6 @@ enum Mode {
     Batch(Arc<Batch>),
     /// The function runs in a worker process.
     Process,
-    /// Like the contained mode, but the function takes a stream of requests.
-    Requests(Box<Mode>),
 }
 
 /// A function as described by Python: the schema, the index of its method, the function, its mode, the parameter for
@@ -460,22 +458,21 @@ pub(crate) fn services(
 }
 
 impl Mode {
-    /// Parses the mode in which Python wants a function to be called. `event_loop` is used by asynchronous modes.
+    /// Parses the mode in which Python wants a function to be called. `event_loop` is used by asynchronous modes. Any
+    /// other function that takes a stream occupies a pool thread while it runs, because it waits for requests.
     fn parse(
         word: &str,
         function: &Arc<Function>,
         batch: Option<(usize, f64)>,
         event_loop: impl FnOnce() -> PyResult<(crate::inbox::Sender, Arc<Py<PyAny>>)>,
     ) -> PyResult<Self> {
-        if let Some(word) = word.strip_prefix("requests ") {
-            return Ok(Self::Requests(Box::new(Self::parse(word, function, batch, event_loop)?)));
-        }
+        let takes_stream = function.endpoint.takes_stream;
         Ok(match (word, batch) {
-            ("here", _) => Self::Here,
-            ("pool", _) => Self::Pool,
-            ("generator", _) => Self::Generator,
+            ("here", _) if !takes_stream => Self::Here,
+            ("here" | "pool", _) => Self::Pool,
+            ("generator", _) if !takes_stream => Self::Generator,
+            ("generator" | "pool generator", _) => Self::PoolGenerator,
             ("process", _) => Self::Process,
-            ("pool generator", _) => Self::PoolGenerator,
             ("loop", _) => event_loop().map(|(sender, begin)| Self::Loop(sender, begin))?,
             ("async generator", _) => event_loop().map(|(sender, begin)| Self::AsyncGenerator(sender, begin))?,
             ("batch", Some((size_max, delay))) => {
@@ -501,96 +498,50 @@ impl Service for Functions {
 }
 
 type Outcome = Result<Response<Payload>, Status>;
-type Streamed = Result<Response<ResponseStream<Payload>>, Status>;
 
 /// Adds the method that a Python function serves.
 fn add(builder: MethodsBuilder<()>, function: Arc<Function>, mode: Mode) -> MethodsBuilder<()> {
+    type One = Request<Payload>;
+    type Many = Request<Streaming<Payload>>;
     let method = *function.endpoint.method;
-    match mode {
-        Mode::Here => builder.unary(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
-            let function = function.clone();
-            async move { function.run(Call::new(&function, request)) }
+    if let Mode::Batch(batch) = mode {
+        return builder.unary(method, move |_: ServiceHandle<()>, request: One| batch.call(request));
+    }
+    let is_in_loop = matches!(mode, Mode::Loop(..) | Mode::AsyncGenerator(..));
+    let is_generator = matches!(mode, Mode::Generator | Mode::PoolGenerator | Mode::AsyncGenerator(..));
+    match (function.endpoint.takes_stream, is_generator) {
+        (false, false) => builder.unary(method, move |_: ServiceHandle<()>, request: One| {
+            reply(function.clone(), mode.clone(), Call::new(&function, request))
         }),
-        Mode::Pool => builder.unary(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
-            in_pool(function.clone(), Call::new(&function, request))
+        (false, true) => builder.server_streaming(method, move |_: ServiceHandle<()>, request: One| {
+            replies(function.clone(), mode.clone(), Call::new(&function, request))
         }),
-        Mode::Loop(sender, begin) => builder.unary(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
-            let call = Call::new(&function, request);
-            run_in_loop(function.clone(), sender.clone(), begin.clone(), call)
+        (true, false) => builder.client_streaming(method, move |_: ServiceHandle<()>, request: Many| {
+            reply(function.clone(), mode.clone(), Call::streaming(&function, request, is_in_loop))
         }),
-        Mode::Process => builder.unary(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
-            run_elsewhere(function.clone(), Call::new(&function, request))
+        (true, true) => builder.streaming(method, move |_: ServiceHandle<()>, request: Many| {
+            replies(function.clone(), mode.clone(), Call::streaming(&function, request, is_in_loop))
         }),
-        Mode::Batch(batch) => {
-            builder.unary(method, move |_: ServiceHandle<()>, request: Request<Payload>| batch.call(request))
-        }
-        Mode::Generator => builder.server_streaming(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
-            let function = function.clone();
-            async move {
-                let call = Call::new(&function, request);
-                Streamed::Ok(Response::new(ResponseStream::new(Generated::new(function, call)?)))
-            }
-        }),
-        Mode::PoolGenerator => {
-            builder.server_streaming(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
-                let function = function.clone();
-                async move {
-                    let call = Call::new(&function, request);
-                    Streamed::Ok(Response::new(pooled(function, call).await))
-                }
-            })
-        }
-        Mode::AsyncGenerator(sender, begin) => {
-            builder.server_streaming(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
-                let call = Call::new(&function, request);
-                let messages = AsyncGenerated::new(function.clone(), sender.clone(), begin.clone(), call);
-                async move { Streamed::Ok(Response::new(ResponseStream::new(messages))) }
-            })
-        }
-        Mode::Requests(mode) => add_with_requests(builder, function, *mode),
     }
 }
 
-/// Adds the method of a function that takes a stream of requests. Unless the function is a coroutine, it occupies a
-/// pool thread while it runs, because it waits for requests.
-fn add_with_requests(builder: MethodsBuilder<()>, function: Arc<Function>, mode: Mode) -> MethodsBuilder<()> {
-    let method = *function.endpoint.method;
-    type Stream = Request<Streaming<Payload>>;
+/// Calls a function that has a single reply.
+async fn reply(function: Arc<Function>, mode: Mode, call: Call) -> Outcome {
     match mode {
-        Mode::Loop(sender, begin) => builder.client_streaming(method, move |_: ServiceHandle<()>, request: Stream| {
-            let (function, sender, begin) = (function.clone(), sender.clone(), begin.clone());
-            async move {
-                let call = Call::streaming(&function, request, true);
-                run_in_loop(function, sender, begin, call).await
-            }
-        }),
-        Mode::AsyncGenerator(sender, begin) => {
-            builder.streaming(method, move |_: ServiceHandle<()>, request: Stream| {
-                let (function, sender, begin) = (function.clone(), sender.clone(), begin.clone());
-                async move {
-                    let call = Call::streaming(&function, request, true);
-                    let messages = AsyncGenerated::new(function, sender, begin, call);
-                    Streamed::Ok(Response::new(ResponseStream::new(messages)))
-                }
-            })
-        }
-        Mode::Generator | Mode::PoolGenerator => {
-            builder.streaming(method, move |_: ServiceHandle<()>, request: Stream| {
-                let function = function.clone();
-                async move {
-                    let call = Call::streaming(&function, request, false);
-                    Streamed::Ok(Response::new(pooled(function, call).await))
-                }
-            })
-        }
-        _ => builder.client_streaming(method, move |_: ServiceHandle<()>, request: Stream| {
-            let function = function.clone();
-            async move {
-                let call = Call::streaming(&function, request, false);
-                in_pool(function, call).await
-            }
-        }),
+        Mode::Here => function.run(call),
+        Mode::Loop(sender, begin) => run_in_loop(function, sender, begin, call).await,
+        Mode::Process => run_elsewhere(function, call).await,
+        _ => in_pool(function, call).await,
     }
+}
+
+/// Calls a function that has a stream of replies.
+async fn replies(function: Arc<Function>, mode: Mode, call: Call) -> Result<Response<ResponseStream<Payload>>, Status> {
+    Ok(Response::new(match mode {
+        Mode::Generator => ResponseStream::new(Generated::new(function, call)?),
+        Mode::AsyncGenerator(sender, begin) => ResponseStream::new(AsyncGenerated::new(function, sender, begin, call)),
+        _ => pooled(function, call).await,
+    }))
 }
 
 /// Runs a function on a pool thread. The call is passed on only once a thread is available, so a call that is cancelled

@@ -50,7 +50,7 @@ def serving(proto: Path, get: Callable[[Any, Any], Any]) -> Iterator[NativeServe
     index = {name: index for index, (_, name, *_) in enumerate(schema.methods())}
     functions = [
         (api, index["Get"], lambda query: get(item, query), "here", None, None),
-        (api, index["Sum"], last, "requests here", None, None),
+        (api, index["Sum"], last, "here", None, None),
     ]
     native = NativeServer("127.0.0.1:0", functions, _report, Server()._settings, None)
     yield native

@@ -262,7 +262,6 @@ class Builder:
             if len(streams) > 1 or lines:
                 raise TypeError(f"{what}: a stream of requests is the only parameter except the context")
             request = self._requests(request, *streams[0], kind in ("loop", "async generator"), what)
-            kind = f"requests {kind}"
         else:
             self._add_message(request, "arguments", lines)
         reply = self._reply(name, returned, what)

@@ -473,11 +473,10 @@ def _methods(service: Service, blocking: bool) -> list[_Bound]:
     bound: list[_Bound] = []
     for own, name in service._methods.items():
         call = getattr(service, own)
-        takes, gives = streams[service._service, name]
+        _, gives = streams[service._service, name]
         kind = _kind(call, gives, blocking)
         if gives != kind.endswith("generator"):
             raise TypeError(f"{type(service).__name__}.{own}: {'it has to be a generator' if gives else 'no generator'}")
-        kind = f"requests {kind}" if takes else kind
         bound.append((api, indexes[service._service, name], call, kind, 1, None))
     return bound
 

@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
 /// Maximum number of messages, besides the next one, that a generator may queue before the call requests them. A
 /// generator that handles a cancellation of its task, for example by a timeout, may send another message immediately.
@@ -210,10 +210,10 @@ impl LoopCall {
             if shared.is_over() {
                 return Ok(()); // The call was cancelled before the function was called.
             }
-            let spoken = call.spoken();
+            let spoken = call.spoken.clone();
             let made = function.variables(py).and_then(|variables| {
                 let started = function.start(py, &variables, call)?;
-                Ok((started, variables.of_task(py)))
+                Ok((started, variables.0.clone_ref(py)))
             });
             let method = function.endpoint.method;
             match made {
@@ -302,18 +302,13 @@ pub(crate) async fn run_elsewhere(function: Arc<Function>, call: Call) -> Result
 }
 
 /// Messages of an asynchronous Python generator, each of which is requested when the caller has space for it.
-pub(crate) struct AsyncGenerated(Generating);
-
-enum Generating {
-    /// Calls the function, at the first poll.
-    Unstarted(Box<dyn FnOnce() -> LoopCall + Send>),
-    Running(LoopCall),
-    Ended,
-}
+/// `None` after the last one.
+pub(crate) struct AsyncGenerated(Option<LoopCall>);
 
 impl AsyncGenerated {
+    /// Calls a function in an event loop, which returns its generator.
     pub(crate) fn new(function: Arc<Function>, sender: Sender, begin: Arc<Py<PyAny>>, call: Call) -> Self {
-        Self(Generating::Unstarted(Box::new(|| LoopCall::start(function, sender, begin, call, true))))
+        Self(Some(LoopCall::start(function, sender, begin, call, true)))
     }
 }
 
@@ -321,18 +316,11 @@ impl futures_core::Stream for AsyncGenerated {
     type Item = Result<Payload, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let call = match std::mem::replace(&mut self.0, Generating::Ended) {
-            Generating::Unstarted(start) => start(),
-            Generating::Running(call) => call,
-            Generating::Ended => return Poll::Ready(None),
-        };
-        let message = match call.poll(context) {
-            Poll::Ready(Ok(None)) => return Poll::Ready(None),
-            Poll::Ready(Err(status)) => return Poll::Ready(Some(Err(status))),
-            Poll::Ready(Ok(Some(payload))) => Poll::Ready(Some(Ok(payload))),
-            Poll::Pending => Poll::Pending,
-        };
-        self.0 = Generating::Running(call);
-        message
+        let Some(call) = &self.0 else { return Poll::Ready(None) };
+        let message = ready!(call.poll(context)).transpose();
+        if !matches!(message, Some(Ok(_))) {
+            self.0 = None;
+        }
+        Poll::Ready(message)
     }
 }
