@@ -25,7 +25,9 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyIterator, PyTuple};
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
+use std::task::{self, Poll};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
@@ -76,10 +78,6 @@ impl Variables {
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         self.0.bind(py).call_method(intern!(py, "run"), PyTuple::new(py, call)?, keywords)
-    }
-
-    fn of_task(&self, py: Python<'_>) -> Py<PyAny> {
-        self.0.clone_ref(py)
     }
 }
 
@@ -265,28 +263,24 @@ impl Function {
 
     /// Calls the Python function on the current thread.
     pub(crate) fn run(&self, call: Call) -> Result<Response<Payload>, Status> {
-        let spoken = call.spoken();
+        let spoken = call.spoken.clone();
         attached(self, |py| {
             let value = self.start(py, &self.variables(py)?, call)?;
-            self.reply(&value, spoken.get()).map(Response::new)
+            self.reply(&value, spoken.get().copied()).map(Response::new)
         })
     }
 
     /// Calls the Python function, which may return an awaitable or a generator.
     fn start<'py>(&self, py: Python<'py>, variables: &Variables, call: Call) -> Result<Bound<'py, PyAny>, Status> {
-        let arguments = self.handler_arguments(py, call.handler_arguments)?;
+        let arguments = self.arguments_of(py, call.input)?;
         self.invoke(variables, &arguments, call.about)
     }
 
-    /// Returns the Python arguments for a call, including its context.
-    fn handler_arguments<'py>(
-        &self,
-        py: Python<'py>,
-        handler_arguments: HandlerArguments,
-    ) -> Result<Bound<'py, PyTuple>, Status> {
-        match handler_arguments {
-            HandlerArguments::Message(payload) => self.arguments(py, &payload),
-            HandlerArguments::Stream(incoming, _) => {
+    /// Returns the Python arguments for a call without its context.
+    fn arguments_of<'py>(&self, py: Python<'py>, input: Input) -> Result<Bound<'py, PyTuple>, Status> {
+        match input {
+            Input::Message(payload) => self.arguments(py, &payload),
+            Input::Stream(incoming) => {
                 let arguments = Py::new(py, incoming).and_then(|incoming| PyTuple::new(py, [incoming]));
                 arguments.map_err(|error| self.raised(py, &error))
             }
@@ -294,53 +288,35 @@ impl Function {
     }
 }
 
-/// Arguments and context of a call to a Python function.
+/// Input and context of a call to a Python function.
 pub(crate) struct Call {
-    handler_arguments: HandlerArguments,
+    input: Input,
     about: Option<RequestContext>,
+    spoken: CallerEncoding,
 }
 
-enum HandlerArguments {
+enum Input {
     Message(Payload),
-    Stream(Incoming, Arc<OnceLock<Encoding>>),
+    Stream(Incoming),
 }
 
-/// Encoding that a caller uses, if it is known.
-pub(crate) enum CallerEncoding {
-    Known(Encoding),
-    /// The encoding of the first request in a stream, once it has arrived.
-    Of(Arc<OnceLock<Encoding>>),
-}
+/// Encoding that a caller uses. That of a stream is known once its first request has arrived.
+pub(crate) type CallerEncoding = Arc<OnceLock<Encoding>>;
 
 impl Call {
     pub(crate) fn new(function: &Function, request: Request<Payload>) -> Self {
         let about = RequestContext::of(&request, function);
-        Self { handler_arguments: HandlerArguments::Message(request.into_inner()), about }
+        let payload = request.into_inner();
+        let spoken = Arc::new(OnceLock::from(payload.encoding));
+        Self { input: Input::Message(payload), about, spoken }
     }
 
     /// Creates a call with a stream of requests as its argument.
     pub(crate) fn streaming(function: &Arc<Function>, request: Request<Streaming<Payload>>, is_in_loop: bool) -> Self {
         let about = RequestContext::of(&request, function);
-        let spoken = Arc::default();
-        let incoming = Incoming::new(function.clone(), request.into_inner(), Arc::clone(&spoken), is_in_loop);
-        Self { handler_arguments: HandlerArguments::Stream(incoming, spoken), about }
-    }
-
-    /// Returns the encoding that the caller uses.
-    fn spoken(&self) -> CallerEncoding {
-        match &self.handler_arguments {
-            HandlerArguments::Message(payload) => CallerEncoding::Known(payload.encoding),
-            HandlerArguments::Stream(_, spoken) => CallerEncoding::Of(spoken.clone()),
-        }
-    }
-}
-
-impl CallerEncoding {
-    fn get(&self) -> Option<Encoding> {
-        match self {
-            Self::Known(encoding) => Some(*encoding),
-            Self::Of(spoken) => spoken.get().copied(),
-        }
+        let spoken = CallerEncoding::default();
+        let incoming = Incoming::new(function.clone(), request.into_inner(), spoken.clone(), is_in_loop);
+        Self { input: Input::Stream(incoming), about, spoken }
     }
 }
 
@@ -379,7 +355,7 @@ const SLOW: Duration = Duration::from_millis(1);
 impl Generated {
     /// Calls a generator function, which returns its generator.
     pub(crate) fn new(function: Arc<Function>, call: Call) -> Result<Self, Status> {
-        let spoken = call.spoken();
+        let spoken = call.spoken.clone();
         let (iterator, step, variables) = attached(&function, |py| {
             let variables = function.variables(py)?;
             let iterable = function.start(py, &variables, call)?;
@@ -396,7 +372,7 @@ impl Generated {
     /// Produces the next message of the generator on the current thread. Returns `None` when the generator has ended.
     pub(crate) fn next(&mut self) -> Option<Result<Payload, Status>> {
         let next = attached(&self.function, |py| match self.variables.run(py, [self.step.bind(py).clone()], None) {
-            Ok(value) => self.function.reply(&value, self.spoken.get()).map(Some),
+            Ok(value) => self.function.reply(&value, self.spoken.get().copied()).map(Some),
             Err(error) if error.is_instance_of::<PyStopIteration>(py) => Ok(None),
             Err(error) => Err(self.function.raised(py, &error)),
         });
@@ -424,19 +400,16 @@ impl Drop for Generated {
 impl futures_core::Stream for Generated {
     type Item = Result<Payload, Status>;
 
-    fn poll_next(
-        mut self: std::pin::Pin<&mut Self>,
-        context: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Self::Item>> {
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut task::Context<'_>) -> Poll<Option<Self::Item>> {
         if std::mem::take(&mut self.is_slow) {
             // Let the connection send the last message before the generator runs again.
             context.waker().wake_by_ref();
-            return std::task::Poll::Pending;
+            return Poll::Pending;
         }
         let started = Instant::now();
         let next = self.next();
         self.is_slow = started.elapsed() > SLOW;
-        std::task::Poll::Ready(next)
+        Poll::Ready(next)
     }
 }
 

@@ -2,10 +2,10 @@
 //! thread, or with `async for` in an event loop.
 
 use crate::client::Started;
-use crate::handler::Function;
+use crate::handler::{CallerEncoding, Function};
 use crate::inbox::Inbox;
 use crate::lanes::Site;
-use crate::payload::{Encoding, Payload};
+use crate::payload::Payload;
 use crate::ready::{NextItem, ReadySlot};
 use crate::status::raised;
 use frpc::{Status, Streaming};
@@ -13,7 +13,7 @@ use pyo3::exceptions::{PyRuntimeError, PyStopAsyncIteration};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use tokio::runtime::Handle;
 
 /// Stream of a call's requests, as a Python iterator.
@@ -29,7 +29,7 @@ pub(crate) struct Incoming {
 struct Requests {
     /// Stream of received requests. `None` once it has ended.
     stream: Option<Streaming<Payload>>,
-    spoken: Arc<OnceLock<Encoding>>,
+    spoken: CallerEncoding,
 }
 
 impl Incoming {
@@ -38,7 +38,7 @@ impl Incoming {
     pub(crate) fn new(
         function: Arc<Function>,
         stream: Streaming<Payload>,
-        spoken: Arc<OnceLock<Encoding>>,
+        spoken: CallerEncoding,
         is_in_loop: bool,
     ) -> Self {
         let slot = ReadySlot::new(Requests { stream: Some(stream), spoken });

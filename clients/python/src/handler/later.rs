@@ -146,7 +146,7 @@ impl Completion {
     /// the call has ended, which may be due to the message.
     fn send(&self, py: Python<'_>, value: &Bound<'_, PyAny>, wanted: Py<Reply>) -> PyResult<()> {
         let waiting = self.shared.0.lock().outcomes.len();
-        let status = match self.function.reply(value, self.spoken.get()) {
+        let status = match self.function.reply(value, self.spoken.get().copied()) {
             Ok(_) if waiting > EARLY_MESSAGES => Status::resource_exhausted(format!(
                 "the caller has not requested {waiting} messages: a generator may handle at most {EARLY_MESSAGES} \
                  cancellations in a row"
@@ -168,7 +168,7 @@ impl Completion {
     fn finish(&self, value: &Bound<'_, PyAny>) {
         let outcome = match self.is_generator {
             true => Ok(None),
-            false => self.function.reply(value, self.spoken.get()).map(Some),
+            false => self.function.reply(value, self.spoken.get().copied()).map(Some),
         };
         self.shared.set(outcome, None);
     }
@@ -286,8 +286,8 @@ pub(crate) async fn run_elsewhere(function: Arc<Function>, call: Call) -> Result
     let guard = CancelOnDrop(Arc::default());
     let shared = &guard.0;
     attached(&function, |py| {
-        let spoken = call.spoken();
-        let arguments = function.handler_arguments(py, call.handler_arguments)?;
+        let spoken = call.spoken.clone();
+        let arguments = function.arguments_of(py, call.input)?;
         let completion = Completion { function: function.clone(), spoken, is_generator: false, shared: shared.clone() };
         let handler_arguments = Py::new(py, completion).and_then(|completion| {
             let first = completion.into_bound(py).into_any();
