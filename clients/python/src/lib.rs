@@ -36,27 +36,21 @@ mod time;
 mod topics;
 mod untyped;
 
-use pyo3::prelude::*;
-
 /// The native extension module of the Python package `frisbee_rpc`.
-#[pymodule(gil_used = false)]
-fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<buffer::View>()?;
-    module.add_class::<client::Channel>()?;
-    module.add_class::<client::Messages>()?;
-    module.add_class::<client::AsyncMessages>()?;
-    module.add_class::<client::Started>()?;
-    module.add_class::<reply::Reply>()?;
-    module.add_class::<requests::Requests>()?;
-    module.add_class::<inbox::Inbox>()?;
-    module.add_class::<incoming::Incoming>()?;
-    module.add_class::<schema::Schema>()?;
-    module.add_class::<schema::Api>()?;
-    module.add_class::<server::Server>()?;
-    module.add_class::<topics::Topics>()?;
-    module.add_class::<topics::Subscribed>()?;
-    module.add_class::<handler::Completion>()?;
-    module.add_class::<handler::Context>()?;
-    module.add_function(wrap_pyfunction!(fork::forked, module)?)?;
-    Ok(())
+#[pyo3::pymodule(gil_used = false)]
+mod _native {
+    #[pymodule_export]
+    use crate::{
+        buffer::View,
+        client::{AsyncMessages, Channel, Messages, Started},
+        fork::forked,
+        handler::{Completion, Context},
+        inbox::Inbox,
+        incoming::Incoming,
+        reply::Reply,
+        requests::Requests,
+        schema::{Api, Schema},
+        server::Server,
+        topics::{Subscribed, Topics},
+    };
 }

@@ -235,7 +235,7 @@ impl LoopRuntime {
         if self.last.lock().elapsed() < AWAY || !self.is_in_loop() {
             return Ok(());
         }
-        self.sockets.lock().retain(|socket| socket.upgrade().map(|socket| socket.mark_readable()).is_some());
+        self.sockets.lock().retain(|socket| socket.upgrade().map(|socket| socket.free(socket::READING)).is_some());
         self.run_batch(py)
     }
 

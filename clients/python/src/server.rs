@@ -375,24 +375,12 @@ fn opened(
     }
     let mut gateway = Gateway::new();
     let mut http = Http::new();
-    let mut has_http = false;
     for protocol in protocols {
         match &protocol[..] {
             "json-rpc" => gateway = gateway.json_rpc(),
-            "http" => {
-                has_http = true;
-                http = http.connect().health();
-            }
-            "grpc" => {
-                has_http = true;
-                http = http.grpc();
-            }
-            "websocket" => {
-                // Configure HTTP too, because its settings contain the hosts and origins that WebSocket requests are
-                // checked against.
-                has_http = true;
-                gateway = gateway.web_socket();
-            }
+            "http" => http = http.connect().health(),
+            "grpc" => http = http.grpc(),
+            "websocket" => gateway = gateway.web_socket(),
             other => {
                 let text =
                     format!("protocol {other:?} is unknown: use \"json-rpc\", \"http\", \"grpc\" or \"websocket\"");
@@ -405,7 +393,9 @@ fn opened(
     }
     http = hosts.into_iter().fold(http, Http::host);
     http = origins.into_iter().fold(http, Http::origin);
-    if has_http {
+    // WebSocket needs the settings of HTTP too, which contain the hosts and origins that its requests are checked
+    // against.
+    if protocols.iter().any(|protocol| protocol != "json-rpc") {
         gateway = gateway.http(http);
     }
     Ok(builder.gateway(gateway))

@@ -80,7 +80,7 @@ struct Side {
     waker: Option<Waker>,
 }
 
-const READING: usize = 0;
+pub(crate) const READING: usize = 0;
 const WRITING: usize = 1;
 
 impl Socket {
@@ -128,16 +128,11 @@ impl Socket {
         }
         Poll::Pending
     }
-
-    /// Records that the last read returned all available data, so that the next one would block.
-    fn drained(&self) {
-        self.shared.sides[READING].lock().is_blocked = true;
-    }
 }
 
 impl Shared {
     /// Allows another attempt to read or write. Returns whether a task is waiting for that.
-    fn free(&self, side: usize) -> bool {
+    pub(crate) fn free(&self, side: usize) -> bool {
         let mut state = self.sides[side].lock();
         state.is_blocked = false;
         state.reads = 0;
@@ -145,11 +140,6 @@ impl Shared {
         // Release the lock before waking, because the woken task locks this side.
         drop(state);
         waker.map(Waker::wake).is_some()
-    }
-
-    /// Marks the socket as readable, because data may have arrived.
-    pub(crate) fn mark_readable(&self) {
-        self.free(READING);
     }
 }
 
@@ -189,7 +179,8 @@ impl AsyncRead for Socket {
         let room = into.remaining();
         let read = ready!(self.attempt(READING, context, |stream| buffer::read_into(stream.fd(), into)))?;
         if (1..room).contains(&read) {
-            self.drained();
+            // The read returned all available data, so the next one would block.
+            self.shared.sides[READING].lock().is_blocked = true;
         }
         Poll::Ready(Ok(()))
     }
