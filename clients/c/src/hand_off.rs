@@ -90,13 +90,10 @@ pub unsafe extern "C" fn frisbee_server_hand_off(
     method: *const c_char,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: The caller guarantees that the arguments are valid.
-    unsafe {
-        guarded(error, || {
-            let (server, method) = (handle::get(server)?, text("method", method)?.to_owned());
-            server.extend(|builder| builder.method_hand_off(method))
-        })
-    }
+    guarded(error, || {
+        let (server, method) = (handle::get(server)?, text("method", method)?.to_owned());
+        server.extend(|builder| builder.method_hand_off(method))
+    })
 }
 
 /// Accepts the hand-off that the caller has requested. The call stays open. When it has been replied to with success,
@@ -117,17 +114,14 @@ pub unsafe extern "C" fn frisbee_call_hand_off(
     user: *mut c_void,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: The caller guarantees that the argument is valid.
-    unsafe {
-        guarded(error, || {
-            let (call, run) = (handle::get(call)?, checked(function)?);
-            let asked = call.hand_off.as_ref();
-            let asked = asked.ok_or_else(|| Status::failed_precondition("the caller has not requested a hand-off"))?;
-            let owner = NewOwner(Some((run, UserData(user))));
-            asked.accept(|raw| async move { owner.take(raw) });
-            Ok(())
-        })
-    }
+    guarded(error, || {
+        let (call, run) = (handle::get(call)?, checked(function)?);
+        let asked = call.hand_off.as_ref();
+        let asked = asked.ok_or_else(|| Status::failed_precondition("the caller has not requested a hand-off"))?;
+        let owner = NewOwner(Some((run, UserData(user))));
+        asked.accept(|raw| async move { owner.take(raw) });
+        Ok(())
+    })
 }
 
 /// Makes a unary call that requests a hand-off, and waits for its reply. If the server has handed off the connection,
@@ -155,8 +149,7 @@ pub unsafe extern "C" fn frisbee_client_hand_off(
 ) -> *mut frisbee_reply {
     let called = caught(|| {
         let run = checked(function)?;
-        // SAFETY: The caller guarantees that the arguments are valid.
-        let call = unsafe { CallArguments::new(client, method, format, data, len, options) }?.prepare()?;
+        let call = CallArguments::new(client, method, format, data, len, options)?.prepare()?;
         call.target.client.check_not_held_up()?;
         let (ended, handed) = wait(unary::hand_off(call))?;
         let Some(raw) = handed else { return Ok(ended) };

@@ -291,13 +291,10 @@ pub unsafe extern "C" fn frisbee_client_open(
     stream: *mut *mut frisbee_stream,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: The caller guarantees that the arguments are valid.
-    unsafe {
-        guarded_put(error, "stream", stream, || {
-            let call = CallArguments::new(client, method, format, data, len, options)?.prepare()?;
-            handle::insert(Arc::new(frisbee_stream::open(call)?))
-        })
-    }
+    guarded_put(error, "stream", stream, || {
+        let call = CallArguments::new(client, method, format, data, len, options)?.prepare()?;
+        handle::insert(Arc::new(frisbee_stream::open(call)?))
+    })
 }
 
 /// Sends a request on a stream. Blocks while the server does not accept more.
@@ -314,13 +311,10 @@ pub unsafe extern "C" fn frisbee_stream_send(
     len: usize,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: The caller guarantees that the arguments are valid.
-    unsafe {
-        guarded(error, || {
-            let (stream, message) = (handle::get(stream)?, Body::copy(slice("data", data, len)?));
-            wait_unless(stream.is_held_up(), stream.send(message))?
-        })
-    }
+    guarded(error, || {
+        let (stream, message) = (handle::get(stream)?, Body::copy(slice("data", data, len)?));
+        wait_unless(stream.is_held_up(), stream.send(message))?
+    })
 }
 
 /// Ends the requests of a stream. Replies can still be received, and the stream stays with the caller. Only `error` may
@@ -330,13 +324,10 @@ pub unsafe extern "C" fn frisbee_stream_send(
 /// `error` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_stream_end(stream: *mut frisbee_stream, error: *mut frisbee_error) -> frisbee_code {
-    // SAFETY: The caller guarantees that the argument is valid.
-    unsafe {
-        guarded(error, || {
-            handle::get(stream)?.requests.lock().take();
-            Ok(())
-        })
-    }
+    guarded(error, || {
+        handle::get(stream)?.requests.lock().take();
+        Ok(())
+    })
 }
 
 /// Waits for the next reply of a stream and returns it. The reply has `FRISBEE_OK` and a message, or describes the
@@ -373,13 +364,10 @@ pub unsafe extern "C" fn frisbee_stream_submit_next(
     user: *mut c_void,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    // SAFETY: The caller guarantees that the argument is valid.
-    unsafe {
-        guarded(error, || {
-            let (stream, queue) = (handle::get(stream)?, handle::get(queue)?);
-            queue.begin(UserData(user), async move { stream.next().await.map(NewReply::new) })
-        })
-    }
+    guarded(error, || {
+        let (stream, queue) = (handle::get(stream)?, handle::get(queue)?);
+        queue.begin(UserData(user), async move { stream.next().await.map(NewReply::new) })
+    })
 }
 
 /// Frees a stream, and cancels the call if it has not ended. Replies already received stay valid. NULL is allowed.
