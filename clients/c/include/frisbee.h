@@ -535,7 +535,8 @@ enum frisbee_code frisbee_server_handle(struct frisbee_server *server,
 /// Binds `host:port` or `unix:/path`, and starts serving on threads of the library. The address is copied.
 ///
 /// After an error, the server cannot be started again and must still be freed. Only `error` may be NULL. May be called
-/// from any thread, but not in a completion callback.
+/// from any thread, but not in callbacks: there, it returns `FRISBEE_FAILED_PRECONDITION`, and the server can still be
+/// started.
 enum frisbee_code frisbee_server_start(struct frisbee_server *server,
                                        const char *address,
                                        struct frisbee_error *error);

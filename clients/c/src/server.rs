@@ -9,7 +9,7 @@ use crate::raw::{
 };
 use crate::reply::free;
 use crate::running::RunningFunctions;
-use crate::runtime::{self, BLOCKING_MAX, ServedConnection, in_function, may_stop, wait, wait_at_exit};
+use crate::runtime::{self, BLOCKING_MAX, ServedConnection, in_function, may_block, may_stop, wait, wait_at_exit};
 use crate::schema::{Schema, ambiguous};
 use crate::signature::{Signature, proto};
 use frpc::codegen::{Layout, Methods, MethodsBuilder, Schema as Embedded, Service, ServiceHandle};
@@ -376,6 +376,8 @@ impl frisbee_server {
     }
 
     fn start(&self, address: &str) -> Result<(), Status> {
+        // Check before the state changes, so that the server can still be started.
+        may_block()?;
         // Set the state to `Starting` before unlocking, so that a concurrent second start fails.
         let building = {
             let mut state = self.state.lock();
@@ -573,7 +575,8 @@ pub unsafe extern "C" fn frisbee_server_handle(
 /// Binds `host:port` or `unix:/path`, and starts serving on threads of the library. The address is copied.
 ///
 /// After an error, the server cannot be started again and must still be freed. Only `error` may be NULL. May be called
-/// from any thread, but not in a completion callback.
+/// from any thread, but not in callbacks: there, it returns `FRISBEE_FAILED_PRECONDITION`, and the server can still be
+/// started.
 ///
 /// # Safety
 /// `address` ends with a NUL, `error` is NULL or writable.

@@ -131,6 +131,27 @@ static void call_that_was_sent_outlives_its_client(frisbee_server *server) {
     CHECK(atomic_load(&held_code) == FRISBEE_OK);
 }
 
+static frisbee_server *late;
+static atomic_int late_code = -1;
+
+static void start_server(void *user, frisbee_reply *reply) {
+    (void)user;
+    frisbee_reply_free(reply);
+    atomic_store(&late_code, (int)frisbee_server_start(late, "127.0.0.1:0", NULL));
+}
+
+/* Regression test: a server that was started in a callback was refused, and could not be started afterwards. */
+static void server_refused_in_a_callback_can_be_started(void) {
+    CHECK_OK(frisbee_server_new("t.Late", NULL, &late, &error), error);
+    CHECK_OK(frisbee_client_start(client, "echo", FRISBEE_JSON, "{}", 2, NULL, start_server, NULL, &error), error);
+    while (atomic_load(&late_code) == -1)
+        usleep(1000);
+    CHECK(atomic_load(&late_code) == FRISBEE_FAILED_PRECONDITION);
+    CHECK_OK(frisbee_server_start(late, "127.0.0.1:0", &error), error);
+    CHECK_OK(frisbee_server_stop(late, &error), error);
+    CHECK(frisbee_server_free(late) == FRISBEE_OK);
+}
+
 int main(void) {
     frisbee_server *server = NULL;
     alarm(100); /* A thread of the library that never returns ends the program. */
@@ -153,6 +174,7 @@ int main(void) {
     failure_in_a_completion_ends_the_stream("{\"count\":1000}");
     calls_of_completions_leave_time_to_others();
     call_that_was_sent_outlives_its_client(server);
+    server_refused_in_a_callback_can_be_started();
     CHECK(frisbee_client_free(client) == FRISBEE_OK);
     CHECK_OK(frisbee_server_stop(server, &error), error);
     CHECK(frisbee_server_free(server) == FRISBEE_OK);
