@@ -253,8 +253,8 @@ typedef struct frisbee_server_options {
 /// Functions of unary methods run on the connection's thread and should return within a millisecond; a blocked thread
 /// is replaced after 12 ms, but the connection continues only when the function returns. If a client of the same
 /// process uses this connection, the function cannot wait for it: `FRISBEE_FAILED_PRECONDITION` is returned instead.
-/// Use `frisbee_client_start`, another client or another thread. Connections of Unix sockets are not recognized, and
-/// `frisbee_queue_next` recognizes none: there, the function waits until the timeout, and forever without one.
+/// Use `frisbee_client_start`, another client or another thread. Connections of Unix sockets are not recognized: there,
+/// the function waits until the timeout, and forever without one.
 ///
 /// Functions of streaming methods run on their own threads and may block. A process has at most 512 of these threads.
 /// Further calls wait for a free thread. A call that ends while it waits does not run.
@@ -458,7 +458,9 @@ int32_t frisbee_queue_descriptor(struct frisbee_queue *queue);
 /// timeout waits indefinitely. Returns `FRISBEE_OK`, or `FRISBEE_DEADLINE_EXCEEDED` if there is no event.
 ///
 /// The caller owns the event's reply and must free it with `frisbee_reply_free`. Only `error` may be NULL. May be
-/// called from any number of threads. In a completion callback, `timeout_ms` must be 0.
+/// called from any number of threads. In a completion callback, `timeout_ms` must be 0. Returns
+/// `FRISBEE_FAILED_PRECONDITION` if it would wait in the function of a unary method that the connections of all
+/// operations are waiting for.
 enum frisbee_code frisbee_queue_next(struct frisbee_queue *queue,
                                      int64_t timeout_ms,
                                      struct frisbee_event *event,

@@ -11,7 +11,7 @@ use crate::raw::{UserData, caught_future, frisbee_code, frisbee_error, guarded, 
 use crate::reply::{NewReply, free, frisbee_reply};
 use crate::runtime::{self, may_block};
 use crate::unary::UnaryCall;
-use frpc::Status;
+use frpc::{Channel, Status};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, Stream};
 use parking_lot::Mutex;
@@ -36,8 +36,22 @@ pub struct frisbee_queue {
 handle!(frisbee_queue, 4, "queue");
 
 struct Work {
-    running: FuturesUnordered<BoxFuture<'static, Event>>,
+    running: FuturesUnordered<Operation>,
     done: VecDeque<Event>,
+}
+
+/// An operation in progress, and the channel that it waits for. Subscriptions have none.
+struct Operation {
+    channel: Option<Channel>,
+    event: BoxFuture<'static, Event>,
+}
+
+impl Future for Operation {
+    type Output = Event;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Event> {
+        self.event.as_mut().poll(context)
+    }
 }
 
 /// An event of the queue before it is converted for C.
@@ -104,6 +118,7 @@ impl frisbee_queue {
     pub(crate) fn begin(
         &self,
         user: UserData,
+        channel: Option<Channel>,
         operation: impl Future<Output = Option<NewReply>> + Send + 'static,
     ) -> Result<(), Status> {
         let event = async move {
@@ -113,7 +128,7 @@ impl frisbee_queue {
         };
         let _context = runtime::enter()?;
         let mut work = self.work.lock();
-        work.running.push(Box::pin(tokio::task::unconstrained(event)));
+        work.running.push(Operation { channel, event: Box::pin(tokio::task::unconstrained(event)) });
         self.run_batch(&mut work);
         // Ring for an operation that completed at its first poll, because its waker is never called.
         if !work.done.is_empty() {
@@ -144,6 +159,13 @@ impl frisbee_queue {
             self.bell.ring();
         }
         Ok(event)
+    }
+
+    /// Returns whether this thread is running a function that blocks the connections of all operations.
+    fn is_held_up(&self) -> bool {
+        let is_held_up = |operation: &Operation| operation.channel.as_ref().is_some_and(runtime::is_held_up);
+        let work = self.work.lock();
+        !work.running.is_empty() && work.running.iter().all(is_held_up)
     }
 
     /// Waits until the queue's descriptor is readable. Returns `false` if the time `until` has passed first.
@@ -191,7 +213,9 @@ pub extern "C" fn frisbee_queue_descriptor(queue: *mut frisbee_queue) -> i32 {
 /// timeout waits indefinitely. Returns `FRISBEE_OK`, or `FRISBEE_DEADLINE_EXCEEDED` if there is no event.
 ///
 /// The caller owns the event's reply and must free it with `frisbee_reply_free`. Only `error` may be NULL. May be
-/// called from any number of threads. In a completion callback, `timeout_ms` must be 0.
+/// called from any number of threads. In a completion callback, `timeout_ms` must be 0. Returns
+/// `FRISBEE_FAILED_PRECONDITION` if it would wait in the function of a unary method that the connections of all
+/// operations are waiting for.
 ///
 /// # Safety
 /// `event` is writable, `error` is NULL or writable.
@@ -212,6 +236,9 @@ pub unsafe extern "C" fn frisbee_queue_next(
             if let Some(Event { user, reply }) = queue.take()? {
                 let reply = reply.map_or(std::ptr::null_mut(), NewReply::into_handle);
                 return Ok(frisbee_event { user: user.get(), reply });
+            }
+            if timeout_ms != 0 && queue.is_held_up() {
+                return Err(runtime::held_up());
             }
             if !queue.wait(until)? {
                 return Err(Status::deadline_exceeded("no event before the timeout"));
@@ -252,8 +279,10 @@ pub unsafe extern "C" fn frisbee_client_submit(
     guarded(error, || {
         let queue = handle::get(queue)?;
         let mut call = None;
-        UnaryCall::begin(CallArguments::new(client, method, format, data, len, options)?, &mut call)?;
-        queue.begin(UserData(user), async move { Some(call?.await.unwrap_or_else(|failed| failed)) })
+        let arguments = CallArguments::new(client, method, format, data, len, options)?;
+        let channel = arguments.client.channel.clone();
+        UnaryCall::begin(arguments, &mut call)?;
+        queue.begin(UserData(user), Some(channel), async move { Some(call?.await.unwrap_or_else(|failed| failed)) })
     })
 }
 
@@ -268,7 +297,7 @@ mod tests {
     fn operation_that_panics_has_event() {
         let work = Mutex::new(Work { running: FuturesUnordered::new(), done: VecDeque::new() });
         let queue = frisbee_queue { work, bell: Arc::new(Bell::new().unwrap()) };
-        queue.begin(UserData(std::ptr::null_mut()), poll_fn(|_| panic!("bug of the library"))).unwrap();
+        queue.begin(UserData(std::ptr::null_mut()), None, poll_fn(|_| panic!("bug of the library"))).unwrap();
         let reply = queue.take().unwrap().and_then(|event| event.reply).expect("there should be an event");
         assert_eq!(frisbee_reply_code(reply.into_handle()), frisbee_code::FRISBEE_INTERNAL);
     }

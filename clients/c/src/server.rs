@@ -71,8 +71,8 @@ type Extension = Box<dyn FnOnce(ServerBuilder) -> ServerBuilder + Send>;
 /// Functions of unary methods run on the connection's thread and should return within a millisecond; a blocked thread
 /// is replaced after 12 ms, but the connection continues only when the function returns. If a client of the same
 /// process uses this connection, the function cannot wait for it: `FRISBEE_FAILED_PRECONDITION` is returned instead.
-/// Use `frisbee_client_start`, another client or another thread. Connections of Unix sockets are not recognized, and
-/// `frisbee_queue_next` recognizes none: there, the function waits until the timeout, and forever without one.
+/// Use `frisbee_client_start`, another client or another thread. Connections of Unix sockets are not recognized: there,
+/// the function waits until the timeout, and forever without one.
 ///
 /// Functions of streaming methods run on their own threads and may block. A process has at most 512 of these threads.
 /// Further calls wait for a free thread. A call that ends while it waits does not run.

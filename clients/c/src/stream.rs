@@ -366,7 +366,7 @@ pub unsafe extern "C" fn frisbee_stream_submit_next(
 ) -> frisbee_code {
     guarded(error, || {
         let (stream, queue) = (handle::get(stream)?, handle::get(queue)?);
-        queue.begin(UserData(user), async move { stream.next().await.map(NewReply::new) })
+        queue.begin(UserData(user), stream.channel.clone(), async move { stream.next().await.map(NewReply::new) })
     })
 }
 

@@ -180,6 +180,17 @@ static void reenter(frisbee_call *call, void *user) {
     CHECK_CODE(reply, FRISBEE_FAILED_PRECONDITION);
     frisbee_reply_free(reply);
     frisbee_stream_free(stream);
+    frisbee_queue *queue = NULL;
+    frisbee_event event;
+    CHECK_OK(frisbee_queue_new(&queue, &error), error);
+    CHECK_OK(frisbee_client_submit(own, "meet", FRISBEE_JSON, "{}", 2, NULL, queue, NULL, &error), error);
+    CHECK(frisbee_queue_next(queue, 0, &event, &error) == FRISBEE_DEADLINE_EXCEEDED);
+    CHECK(frisbee_queue_next(queue, -1, &event, &error) == FRISBEE_FAILED_PRECONDITION);
+    CHECK_OK(frisbee_client_submit(other, "meet", FRISBEE_JSON, "{}", 2, NULL, queue, NULL, &error), error);
+    CHECK_OK(frisbee_queue_next(queue, -1, &event, &error), error);
+    CHECK_CODE(event.reply, FRISBEE_OK);
+    frisbee_reply_free(event.reply);
+    frisbee_queue_free(queue);
     CHECK(frisbee_call_next(talking, &error) == FRISBEE_FAILED_PRECONDITION);
     memset(text, 'a', sizeof text);
     memcpy(text, "{\"text\":\"", 9);
