@@ -7,14 +7,13 @@ use crate::raw::{bytes, caught, frisbee_bytes, frisbee_code, frisbee_error, guar
 use bytes::Bytes;
 use frpc::Status;
 use frpc_dynamic::DynamicMessage;
-use prost_reflect::{FieldDescriptor, Kind, Value};
+use prost_reflect::{Kind, Value};
 use std::ffi::{c_char, c_void};
 
 impl frisbee_call {
     /// Returns the value of a request field, identified by its name or by its index in digits.
-    fn parameter<T>(&self, name: &str, read: impl FnOnce(&FieldDescriptor, &Value) -> Option<T>) -> Result<T, Status> {
-        let of = &self.callable().request;
-        let descriptor = &of.descriptor;
+    fn parameter<T>(&self, name: &str, read: impl FnOnce(&Value) -> Option<T>) -> Result<T, Status> {
+        let descriptor = &self.callable().request.descriptor;
         let field = match name.parse::<usize>() {
             Ok(index) => {
                 let declared = descriptor.descriptor_proto().field.get(index);
@@ -31,7 +30,7 @@ impl frisbee_call {
                 return Err(Status::not_found(format!("parameter {name} is absent")));
             }
             let wrong = || Status::invalid_argument(format!("parameter {name} has another type, or is out of range"));
-            read(&field, &message.get_field(&field)).ok_or_else(wrong)
+            read(&message.get_field(&field)).ok_or_else(wrong)
         })
     }
 
@@ -68,13 +67,7 @@ pub unsafe extern "C" fn frisbee_call_i64(
     name: *const c_char,
     value: *mut i64,
 ) -> frisbee_code {
-    parameter(call, name, value, 0, |_, value| match value {
-        Value::I32(value) | Value::EnumNumber(value) => Some(i64::from(*value)),
-        Value::I64(value) => Some(*value),
-        Value::U32(value) => Some(i64::from(*value)),
-        Value::U64(value) => i64::try_from(*value).ok(),
-        _ => None,
-    })
+    parameter(call, name, value, 0, |value| i64::try_from(whole(value)?).ok())
 }
 
 /// Like `frisbee_call_i64`, but reads a non-negative integer, such as a `uint64` above `INT64_MAX`. `name` is only
@@ -88,13 +81,7 @@ pub unsafe extern "C" fn frisbee_call_u64(
     name: *const c_char,
     value: *mut u64,
 ) -> frisbee_code {
-    parameter(call, name, value, 0, |_, value| match value {
-        Value::U32(value) => Some(u64::from(*value)),
-        Value::U64(value) => Some(*value),
-        Value::I32(value) | Value::EnumNumber(value) => u64::try_from(*value).ok(),
-        Value::I64(value) => u64::try_from(*value).ok(),
-        _ => None,
-    })
+    parameter(call, name, value, 0, |value| u64::try_from(whole(value)?).ok())
 }
 
 /// Like `frisbee_call_i64`, but reads a floating-point number or an integer. `name` is only read. No argument may be
@@ -108,14 +95,11 @@ pub unsafe extern "C" fn frisbee_call_f64(
     name: *const c_char,
     value: *mut f64,
 ) -> frisbee_code {
-    parameter(call, name, value, 0.0, |_, value| match value {
+    parameter(call, name, value, 0.0, |value| match value {
         Value::F32(value) => Some(f64::from(*value)),
         Value::F64(value) => Some(*value),
-        Value::I32(value) => Some(f64::from(*value)),
-        Value::U32(value) => Some(f64::from(*value)),
-        Value::I64(value) => Some(*value as f64),
-        Value::U64(value) => Some(*value as f64),
-        _ => None,
+        Value::EnumNumber(_) => None,
+        _ => whole(value).map(|number| number as f64),
     })
 }
 
@@ -130,7 +114,7 @@ pub unsafe extern "C" fn frisbee_call_bool(
     name: *const c_char,
     value: *mut bool,
 ) -> frisbee_code {
-    parameter(call, name, value, false, |_, value| value.as_bool())
+    parameter(call, name, value, false, Value::as_bool)
 }
 
 /// Like `frisbee_call_i64`, but reads text or bytes. They belong to the call, and are valid until the call is replied
@@ -146,7 +130,7 @@ pub unsafe extern "C" fn frisbee_call_text(
     value: *mut frisbee_bytes,
 ) -> frisbee_code {
     // The value belongs to the request, unless it is a default, which is empty in proto3.
-    parameter(call, name, value, frisbee_bytes::EMPTY, |_, value| match value {
+    parameter(call, name, value, frisbee_bytes::EMPTY, |value| match value {
         Value::String(text) => Some(frisbee_bytes::of(text.as_bytes())),
         Value::Bytes(bytes) => Some(frisbee_bytes::of(bytes)),
         _ => None,
@@ -160,7 +144,7 @@ unsafe fn parameter<T: Copy>(
     name: *const c_char,
     to: *mut T,
     otherwise: T,
-    read: impl FnOnce(&FieldDescriptor, &Value) -> Option<T>,
+    read: impl FnOnce(&Value) -> Option<T>,
 ) -> frisbee_code {
     guarded(std::ptr::null_mut(), || {
         // Store the default first, so that the caller never reads an uninitialized value if the parameter cannot be
@@ -168,6 +152,17 @@ unsafe fn parameter<T: Copy>(
         put("value", to, || Ok(otherwise))?;
         put("value", to, || handle::get(call)?.parameter(text("name", name)?, read))
     })
+}
+
+/// Returns the number of an integer or enum value.
+fn whole(value: &Value) -> Option<i128> {
+    match value {
+        Value::I32(value) | Value::EnumNumber(value) => Some((*value).into()),
+        Value::I64(value) => Some((*value).into()),
+        Value::U32(value) => Some((*value).into()),
+        Value::U64(value) => Some((*value).into()),
+        _ => None,
+    }
 }
 
 /// Returns the value for an integer field, or `None` if its type cannot represent the number.
