@@ -211,7 +211,9 @@ impl Prepared {
             let (began, limit) = (Instant::now(), self.request.timeout());
             let schema = match limit {
                 None => fetched.await?,
-                Some(limit) => timeout(limit, fetched).await.unwrap_or_else(|_| Err(undescribed(limit)))?,
+                Some(limit) => timeout(limit, fetched).await.unwrap_or_else(|_| {
+                    Err(Status::deadline_exceeded(format!("the server has not sent its schema within {limit:?}")))
+                })?,
             };
             self.target.method = MethodName::Known(schema.method_index(name.as_bytes())?);
             if let Some(limit) = limit {
@@ -286,10 +288,6 @@ pub(crate) async fn until_cancelled<T>(
 
 fn cancelled() -> Status {
     Status::cancelled("the call was cancelled by its caller")
-}
-
-fn undescribed(limit: Duration) -> Status {
-    Status::deadline_exceeded(format!("the server has not sent its schema within {limit:?}"))
 }
 
 /// Adds advice to the status of a schema fetch that failed because the server has no reflection. Servers in Go do not

@@ -327,15 +327,8 @@ impl<T: Handle> Drop for InUse<T> {
         let state = self.slot.state.fetch_sub(1, Ordering::AcqRel);
         // Drop the object if the handle was freed and this was its last user.
         if state & (LIVE | USERS_MAX) == 1 {
-            self.vacate(state >> GENERATION_SHIFT);
+            self.slot.vacate(self.at, state >> GENERATION_SHIFT);
         }
-    }
-}
-
-impl<T: Handle> InUse<T> {
-    /// Vacates the slot after the last use of an object whose handle was freed.
-    fn vacate(&self, generation: u64) {
-        self.slot.vacate(self.at, generation);
     }
 }
 
