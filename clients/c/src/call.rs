@@ -8,7 +8,7 @@ use crate::raw::{
     put_metadata, text,
 };
 use crate::runtime::{self, ServedConnection, wait_unless};
-use crate::schema::{Callable, Schema};
+use crate::schema::Callable;
 use bytes::Bytes;
 use frpc::hand_off::HandOff;
 use frpc::{Code, Metadata, Request, Response, ResponseSender, Status, Streaming, TrySendError};
@@ -20,8 +20,7 @@ use tokio::sync::{Mutex as AsyncMutex, oneshot};
 
 /// A call that a server function has received. The handle is freed by replying to the call.
 pub struct frisbee_call {
-    pub(crate) schema: Arc<Schema>,
-    index: usize,
+    pub(crate) callable: Arc<Callable>,
     pub(crate) connection: ServedConnection,
     request: Option<Message>,
     metadata: Metadata,
@@ -63,19 +62,17 @@ impl Message {
         Self { bytes, encoding, decoded: OnceLock::new(), shown: Default::default() }
     }
 
-    fn decoded(&self, of: &MessageType, schema: &Schema) -> Result<&DynamicMessage, Status> {
-        let decode = || of.read(&schema.codec, self.encoding, &self.bytes);
+    fn decoded(&self, of: &MessageType) -> Result<&DynamicMessage, Status> {
+        let decode = || of.read(self.encoding, &self.bytes);
         self.decoded.get_or_init(decode).as_ref().map_err(Clone::clone)
     }
 
     /// Returns the message in a format. The trailing NUL of text is not counted.
-    fn shown(&self, of: &MessageType, schema: &Schema, format: Format) -> Result<frisbee_bytes, Status> {
+    fn shown(&self, of: &MessageType, format: Format) -> Result<frisbee_bytes, Status> {
         let show = || match (self.encoding, format) {
-            (Encoding::Native, _) => {
-                of.show_native(&schema.codec, format, self.bytes.clone().into()).map(Body::into_bytes)
-            }
+            (Encoding::Native, _) => of.show_native(format, self.bytes.clone().into()).map(Body::into_bytes),
             (Encoding::Protobuf, Format::Protobuf) => Ok(self.bytes.clone()),
-            _ => of.write(&schema.codec, format, self.decoded(of, schema)?),
+            _ => of.write(format, self.decoded(of)?),
         };
         let [native, json, protobuf] = &self.shown;
         let index = match format {
@@ -91,36 +88,24 @@ impl Message {
 }
 
 impl frisbee_call {
-    pub(crate) fn new(schema: Arc<Schema>, index: usize, request: Request<Payload>, sink: Sink) -> Arc<Self> {
-        let spoken = OnceLock::from(request.get_ref().encoding);
-        let mut call = Self::about(schema, index, &request, sink, spoken);
+    pub(crate) fn new(callable: Arc<Callable>, request: Request<Payload>, sink: Sink) -> Arc<Self> {
+        let mut call = Self::about(callable, &request, sink);
+        call.spoken = OnceLock::from(request.get_ref().encoding);
         call.request = Some(Message::new(request.into_inner()));
         Arc::new(call)
     }
 
-    pub(crate) fn streaming(
-        schema: Arc<Schema>,
-        index: usize,
-        request: Request<Streaming<Payload>>,
-        sink: Sink,
-    ) -> Arc<Self> {
-        let mut call = Self::about(schema, index, &request, sink, OnceLock::new());
+    pub(crate) fn streaming(callable: Arc<Callable>, request: Request<Streaming<Payload>>, sink: Sink) -> Arc<Self> {
+        let mut call = Self::about(callable, &request, sink);
         call.requests = AsyncMutex::new(Some(request.into_inner()));
         Arc::new(call)
     }
 
-    fn about<T>(
-        schema: Arc<Schema>,
-        index: usize,
-        request: &Request<T>,
-        sink: Sink,
-        spoken: OnceLock<Encoding>,
-    ) -> Self {
+    fn about<T>(callable: Arc<Callable>, request: &Request<T>, sink: Sink) -> Self {
         let metadata = request.metadata();
         let timeout = request.timeout().map_or(u64::MAX, |time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         Self {
-            schema,
-            index,
+            callable,
             connection: ServedConnection::of(request),
             request: None,
             metadata: if metadata.is_empty() { Metadata::new() } else { metadata.clone() },
@@ -130,7 +115,7 @@ impl frisbee_call {
             reply_metadata: Mutex::new(Metadata::new()),
             sink: Mutex::new(Some(sink)),
             requests: AsyncMutex::new(None),
-            spoken,
+            spoken: OnceLock::new(),
             latest: Mutex::new(None),
             failed: Mutex::new(None),
         }
@@ -156,16 +141,11 @@ impl frisbee_call {
     }
 
     pub(crate) fn decoded<'m>(&self, message: &'m Message) -> Result<&'m DynamicMessage, Status> {
-        let decoded = message.decoded(&self.callable().request, &self.schema);
-        decoded.inspect_err(|status| {
+        message.decoded(&self.callable.request).inspect_err(|status| {
             // Keep only the first failure. It becomes the status of the call, even if the function replies with
             // success.
             self.failed.lock().get_or_insert_with(|| status.clone());
         })
-    }
-
-    pub(crate) fn callable(&self) -> &Callable {
-        self.schema.at(self.index)
     }
 
     /// Calls `read` with the current request. In a request stream, this is the message received last.
@@ -183,7 +163,7 @@ impl frisbee_call {
 
     /// Encodes a reply in the encoding that the caller uses.
     pub(crate) fn payload(&self, format: Format, bytes: Bytes) -> Result<Payload, Status> {
-        self.callable().reply.to_caller(&self.schema.codec, self.spoken.get().copied(), format, bytes)
+        self.callable.reply.to_caller(self.spoken.get().copied(), format, bytes)
     }
 }
 
@@ -254,7 +234,7 @@ pub unsafe extern "C" fn frisbee_call_data(
 ) -> frisbee_code {
     guarded_put(error, "data", data, || {
         let (call, format) = (handle::get(call)?, Format::new(format)?);
-        call.request(|message| message.shown(&call.callable().request, &call.schema, format))
+        call.request(|message| message.shown(&call.callable.request, format))
     })
 }
 

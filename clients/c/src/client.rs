@@ -168,8 +168,8 @@ impl CallArguments<'_> {
     /// If there is no such method, or an option is invalid.
     pub(crate) fn prepare(self) -> Result<Prepared, Status> {
         let method = match self.method_index()? {
-            Some(index) => MethodName::Known(index),
-            None => MethodName::Unknown(utf8("method", self.name)?.into()),
+            Some(index) => Ok(self.client.method(index)?.clone()),
+            None => Err(utf8("method", self.name)?.into()),
         };
         let mut request = Request::new(Payload::new(Body::copy(self.data), Encoding::Native));
         let cancel = match self.options {
@@ -192,21 +192,15 @@ pub(crate) struct Prepared {
 /// Client, method and format of a call, which are still needed after its request was sent.
 pub(crate) struct CallTarget {
     pub(crate) client: InUse<frisbee_client>,
-    method: MethodName,
+    /// The method, or its name if the client has no schema yet.
+    method: Result<Arc<Callable>, Box<str>>,
     pub(crate) format: Format,
-}
-
-enum MethodName {
-    /// Index of the method in the client's schema.
-    Known(usize),
-    /// Name of the method, if the client has no schema yet.
-    Unknown(Box<str>),
 }
 
 impl Prepared {
     /// Fetches the schema from the server unless the client already has one. The timeout of the call starts here.
     pub(crate) async fn fetch_schema(&mut self) -> Result<(), Status> {
-        if let MethodName::Unknown(name) = &self.target.method {
+        if let Err(name) = &self.target.method {
             let fetched = until_cancelled(self.cancel.as_ref(), self.target.client.fetch_schema());
             let (began, limit) = (Instant::now(), self.request.timeout());
             let schema = match limit {
@@ -215,7 +209,7 @@ impl Prepared {
                     Err(Status::deadline_exceeded(format!("the server has not sent its schema within {limit:?}")))
                 })?,
             };
-            self.target.method = MethodName::Known(schema.method_index(name.as_bytes())?);
+            self.target.method = Ok(schema.at(schema.method_index(name.as_bytes())?).clone());
             if let Some(limit) = limit {
                 self.request.set_timeout(limit.saturating_sub(began.elapsed()));
             }
@@ -226,9 +220,8 @@ impl Prepared {
     /// Converts the request message to the native encoding.
     pub(crate) fn encode(&mut self) -> Result<(), Status> {
         if self.target.format != Format::Native {
-            let (schema, index) = self.target.known()?;
             let message = std::mem::take(&mut self.request.get_mut().body);
-            *self.request.get_mut() = schema.at(index).request.to_native(&schema.codec, self.target.format, message)?;
+            *self.request.get_mut() = self.target.callable()?.request.to_native(self.target.format, message)?;
         }
         Ok(())
     }
@@ -258,16 +251,9 @@ impl Prepared {
 }
 
 impl CallTarget {
-    /// Returns the client's schema and the index of the method in it, once known.
-    pub(crate) fn known(&self) -> Result<(&Arc<Schema>, usize), Status> {
-        match self.method {
-            MethodName::Known(index) => self.client.method(index),
-            MethodName::Unknown(_) => Err(unknown_schema()),
-        }
-    }
-
-    pub(crate) fn callable(&self) -> Result<&Callable, Status> {
-        self.known().map(|(schema, index)| schema.at(index))
+    /// Returns the method, once the client has a schema.
+    pub(crate) fn callable(&self) -> Result<&Arc<Callable>, Status> {
+        self.method.as_ref().map_err(|_| unknown_schema())
     }
 }
 
@@ -307,9 +293,9 @@ fn unknown_schema() -> Status {
 }
 
 impl frisbee_client {
-    /// Returns the client's schema and the index of this method in it.
-    pub(crate) fn method(&self, index: usize) -> Result<(&Arc<Schema>, usize), Status> {
-        self.schema.get().map(|schema| (schema, index)).ok_or_else(unknown_schema)
+    /// Returns the method with this index in the client's schema.
+    pub(crate) fn method(&self, index: usize) -> Result<&Arc<Callable>, Status> {
+        self.schema.get().map(|schema| schema.at(index)).ok_or_else(unknown_schema)
     }
 
     /// Fails if this thread is running a function that blocks the driver of the server's end of this connection. A call

@@ -13,7 +13,7 @@ use std::ffi::{c_char, c_void};
 impl frisbee_call {
     /// Returns the value of a request field, identified by its name or by its index in digits.
     fn parameter<T>(&self, name: &str, read: impl FnOnce(&Value) -> Option<T>) -> Result<T, Status> {
-        let descriptor = &self.callable().request.descriptor;
+        let descriptor = &self.callable.request.descriptor;
         let field = match name.parse::<usize>() {
             Ok(index) => {
                 let declared = descriptor.descriptor_proto().field.get(index);
@@ -36,7 +36,7 @@ impl frisbee_call {
 
     /// Encodes a reply message whose only field has this value.
     fn only(&self, value: impl FnOnce(&Kind) -> Option<Value>) -> Result<Bytes, Status> {
-        let of = &self.callable().reply;
+        let of = &self.callable.reply;
         let mut fields = of.descriptor.fields();
         let (Some(field), None) = (fields.next(), fields.next()) else {
             let text = format!("{} has not one field: reply with the whole message", of.descriptor.full_name());
@@ -49,7 +49,7 @@ impl frisbee_call {
         let value = value(&field.kind()).filter(|_| !field.is_list() && !field.is_map()).ok_or_else(wrong)?;
         let mut message = DynamicMessage::new(of.descriptor.clone());
         message.try_set_field(&field, value).map_err(|_| wrong())?;
-        of.write(&self.schema.codec, Format::Protobuf, &message)
+        of.write(Format::Protobuf, &message)
     }
 }
 

@@ -6,6 +6,7 @@ use frpc::Status;
 use frpc::codegen::{Format as GatewayFormat, FormatOptions};
 use frpc::polyglot::{DecodeError, Decoder, EncodeError, Encoder, Form, Kind, Message, RawMessage, Root};
 use frpc_dynamic::{Codec, DynamicMessage, MessageDescriptor, from_json, from_json_positional, to_json, to_protobuf};
+use std::sync::Arc;
 
 /// Encoding of messages that are passed to and from the library.
 #[repr(C)]
@@ -176,30 +177,32 @@ pub(crate) fn received(from: &mut Decoder<'_>) -> Result<Root<Body>, DecodeError
 pub(crate) struct MessageType {
     pub(crate) descriptor: MessageDescriptor,
     pub(crate) codec: frisbee_codec,
+    /// Codec for messages, which caches the field order of each message type.
+    pub(crate) dynamic: Arc<Codec>,
 }
 
 impl MessageType {
     /// Converts bytes passed from C to a message in the native encoding.
-    pub(crate) fn to_native(&self, codec: &Codec, format: Format, body: Body) -> Result<Payload, Status> {
+    pub(crate) fn to_native(&self, format: Format, body: Body) -> Result<Payload, Status> {
         match format {
             Format::Native => Ok(Payload::new(body, Encoding::Native)),
             Format::Protobuf if self.codec == frisbee_codec::FRISBEE_CODEC_PROTOBUF => enclosed(&body),
-            _ => self.native(codec, &self.read_format(codec, format, &body.into_bytes())?),
+            _ => self.native(&self.read_format(format, &body.into_bytes())?),
         }
     }
 
     /// Converts a message in the native encoding to bytes for C. JSON ends with a NUL.
-    pub(crate) fn show_native(&self, codec: &Codec, format: Format, body: Body) -> Result<Body, Status> {
+    pub(crate) fn show_native(&self, format: Format, body: Body) -> Result<Body, Status> {
         match format {
             Format::Native => Ok(body),
-            _ => self.convert_native(codec, format, &body.into_bytes()).map(Body::from),
+            _ => self.convert_native(format, &body.into_bytes()).map(Body::from),
         }
     }
 
-    fn convert_native(&self, codec: &Codec, format: Format, native: &Bytes) -> Result<Bytes, Status> {
+    fn convert_native(&self, format: Format, native: &Bytes) -> Result<Bytes, Status> {
         match format {
             Format::Protobuf if self.codec == frisbee_codec::FRISBEE_CODEC_PROTOBUF => opened(native),
-            _ => self.write(codec, format, &self.read(codec, Encoding::Native, native)?),
+            _ => self.write(format, &self.read(Encoding::Native, native)?),
         }
     }
 
@@ -207,22 +210,21 @@ impl MessageType {
     /// yet.
     pub(crate) fn to_caller(
         &self,
-        codec: &Codec,
         encoding: Option<Encoding>,
         format: Format,
         bytes: Bytes,
     ) -> Result<Payload, Status> {
         if encoding == Some(Encoding::Native) {
-            return self.to_native(codec, format, bytes.into());
+            return self.to_native(format, bytes.into());
         }
-        let message = self.read_format(codec, format, &bytes)?;
+        let message = self.read_format(format, &bytes)?;
         let json = || self.json(&message).map(Bytes::from);
         let protobuf = || Bytes::from(to_protobuf(&message));
         Ok(match encoding {
             Some(Encoding::Protobuf) => Payload::new(protobuf(), Encoding::Protobuf),
             Some(_) => Payload::new(json()?, Encoding::Json),
             None => {
-                let mut payload = self.native(codec, &message)?;
+                let mut payload = self.native(&message)?;
                 let from_gateway = FromGateway { json: json()?, protobuf: protobuf() };
                 payload.variants.get_or_insert_default().from_gateway = Some(from_gateway);
                 payload
@@ -231,17 +233,17 @@ impl MessageType {
     }
 
     /// Encodes a message in the native encoding.
-    fn native(&self, codec: &Codec, message: &DynamicMessage) -> Result<Payload, Status> {
+    fn native(&self, message: &DynamicMessage) -> Result<Payload, Status> {
         if self.codec == frisbee_codec::FRISBEE_CODEC_PROTOBUF {
             return enclosed(&to_protobuf(message));
         }
         let unsuited = |error: &dyn std::fmt::Display| Status::invalid_argument(format!("{}: {error}", self.name()));
         let mut flat = Vec::new();
         let mut encoder = Encoder::new(&mut flat);
-        codec.encode(message, &mut encoder).map_err(|error| unsuited(&error))?;
+        self.dynamic.encode(message, &mut encoder).map_err(|error| unsuited(&error))?;
         let is_lossy = encoder.lost_presence();
         let mut extended = Vec::new();
-        codec
+        self.dynamic
             .encode(message, &mut Encoder::new(&mut extended).with_form(Form::Extended))
             .map_err(|error| unsuited(&error))?;
         let flat = (flat != extended).then(|| flat.into());
@@ -255,46 +257,46 @@ impl MessageType {
         self.descriptor.full_name()
     }
 
-    fn read_format(&self, codec: &Codec, format: Format, bytes: &Bytes) -> Result<DynamicMessage, Status> {
+    fn read_format(&self, format: Format, bytes: &Bytes) -> Result<DynamicMessage, Status> {
         match format {
-            Format::Native => self.read(codec, Encoding::Native, bytes),
+            Format::Native => self.read(Encoding::Native, bytes),
             // Strip the NUL that text from C may include.
             Format::Json => {
                 let text = bytes.strip_suffix(b"\0").unwrap_or(bytes);
                 from_json(&self.descriptor, text).map_err(|error| Status::invalid_argument(error.to_string()))
             }
-            Format::Protobuf => self.read(codec, Encoding::Protobuf, bytes),
+            Format::Protobuf => self.read(Encoding::Protobuf, bytes),
         }
     }
 
     /// Decodes a message from the given encoding into its fields.
-    pub(crate) fn read(&self, codec: &Codec, encoding: Encoding, bytes: &Bytes) -> Result<DynamicMessage, Status> {
+    pub(crate) fn read(&self, encoding: Encoding, bytes: &Bytes) -> Result<DynamicMessage, Status> {
         let wrong = |error: &dyn std::fmt::Display| {
             Status::invalid_argument(format!("the message is not a valid {}: {error}", self.name()))
         };
         match encoding {
             Encoding::Native if self.codec == frisbee_codec::FRISBEE_CODEC_PROTOBUF => {
                 let inner = opened(bytes)?;
-                codec.decode_protobuf(&self.descriptor, &inner).map_err(|error| wrong(&error))
+                self.dynamic.decode_protobuf(&self.descriptor, &inner).map_err(|error| wrong(&error))
             }
             Encoding::Native if bytes.is_empty() => Ok(DynamicMessage::new(self.descriptor.clone())),
             Encoding::Native => {
-                let read = codec.decode(&self.descriptor, &mut Decoder::shared(bytes));
+                let read = self.dynamic.decode(&self.descriptor, &mut Decoder::shared(bytes));
                 match read.map_err(|error| wrong(&error))? {
                     Root::Message(message) => Ok(message),
                     Root::Error(text) => Err(Status::unknown(text)),
                 }
             }
-            Encoding::Protobuf => codec.decode_protobuf(&self.descriptor, bytes).map_err(|error| wrong(&error)),
+            Encoding::Protobuf => self.dynamic.decode_protobuf(&self.descriptor, bytes).map_err(|error| wrong(&error)),
             Encoding::Json => from_json(&self.descriptor, bytes).map_err(|error| wrong(&error)),
             Encoding::Positional => from_json_positional(&self.descriptor, bytes).map_err(|error| wrong(&error)),
         }
     }
 
     /// Encodes a message in a format for C. JSON ends with a NUL.
-    pub(crate) fn write(&self, codec: &Codec, format: Format, message: &DynamicMessage) -> Result<Bytes, Status> {
+    pub(crate) fn write(&self, format: Format, message: &DynamicMessage) -> Result<Bytes, Status> {
         match format {
-            Format::Native => Ok(self.native(codec, message)?.body.into_bytes()),
+            Format::Native => Ok(self.native(message)?.body.into_bytes()),
             Format::Protobuf => Ok(to_protobuf(message).into()),
             Format::Json => {
                 let mut text = self.json(message)?;

@@ -7,7 +7,6 @@ use crate::raw::{self, c_text, caught, code, frisbee_bytes, frisbee_code, frisbe
 use bytes::Bytes;
 use frpc::polyglot::{DecodeError, Decoder, EncodeError, Encoder, Message, Root};
 use frpc::{Metadata, Status};
-use frpc_dynamic::Codec;
 use std::ffi::{CStr, CString, c_char};
 use std::sync::OnceLock;
 
@@ -18,7 +17,7 @@ pub struct frisbee_reply {
 }
 
 /// Keys and values of metadata, or `None` if there are none.
-type Entries = Option<Box<[(CString, Bytes)]>>;
+pub(crate) type Entries = Option<Box<[(CString, Bytes)]>>;
 
 /// Error text for an invalid reply handle.
 const INVALID: &CStr = c"the reply is NULL, freed, or not a handle of this type";
@@ -60,8 +59,8 @@ struct Failure {
 
 impl frisbee_reply {
     /// Creates a reply from a received message in the native encoding.
-    pub(crate) fn new(of: &MessageType, codec: &Codec, format: Format, native: Body, metadata: Entries) -> Self {
-        let body = match of.show_native(codec, format, native) {
+    pub(crate) fn new(of: &MessageType, format: Format, native: Body, metadata: Entries) -> Self {
+        let body = match of.show_native(format, native) {
             Ok(body) => body,
             Err(status) => {
                 let text = format!("the reply is unreadable: {}", status.message());

@@ -2,6 +2,7 @@
 //! reflection.
 
 use crate::payload::{MessageType, frisbee_codec};
+use bytes::Bytes;
 use frpc::Status;
 use frpc::codegen::{Layout, Method, Schema as Embedded, ServiceDescription};
 use frpc_dynamic::layout::json_names;
@@ -10,17 +11,14 @@ use frpc_reflection::{ServerSchema, v1};
 use parking_lot::Mutex;
 use prost_reflect::MethodDescriptor;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 /// Operation number of the first method of a schema, unless another schema uses it.
 pub(crate) const FIRST_OPERATION: u16 = 10;
 
 /// The methods of services and their names.
 pub(crate) struct Schema {
-    /// Codec for messages, which caches the field order of each message type.
-    pub(crate) codec: Codec,
-    /// Encoded descriptors of the schema's `.proto` files.
-    pub(crate) files: Vec<u8>,
-    pub(crate) methods: Vec<Callable>,
+    pub(crate) methods: Vec<Arc<Callable>>,
     /// Names of the methods, sorted by length so that a search compares few of them.
     names: Vec<MethodName>,
 }
@@ -42,6 +40,8 @@ pub(crate) struct Callable {
     pub(crate) returns_stream: bool,
     pub(crate) request: MessageType,
     pub(crate) reply: MessageType,
+    /// Encoded descriptors of the `.proto` files that the schema consists of.
+    files: Bytes,
 }
 
 impl Schema {
@@ -101,7 +101,8 @@ impl Schema {
         files: Vec<u8>,
         known: &[(ServiceDescription, frisbee_codec)],
     ) -> Result<Self, Status> {
-        let mut schema = Self { codec: Codec::new(), files, methods: Vec::new(), names: Vec::new() };
+        let mut schema = Self { methods: Vec::new(), names: Vec::new() };
+        let (files, dynamic) = (Bytes::from(files), Arc::new(Codec::new()));
         let (mut names, mut full_names) = (Vec::new(), Vec::new());
         // Use maps, because a malicious server may describe many thousands of services and methods.
         let known: HashMap<&str, _> = known.iter().map(|known| (known.0.service.as_str(), known)).collect();
@@ -112,11 +113,11 @@ impl Schema {
                 service.methods().map(|method| (method.name().to_owned(), method)).collect();
             for (method, known) in constants.iter().zip(&known.methods) {
                 let Some(descriptor) = declared.remove(&known.name) else { continue };
-                let message = |descriptor| MessageType { descriptor, codec: *codec };
+                let message = |descriptor| MessageType { descriptor, codec: *codec, dynamic: dynamic.clone() };
                 let index = schema.methods.len();
                 full_names.push((format!("{}/{}", service.full_name(), known.name), index));
                 names.push((known.name.clone(), index));
-                schema.methods.push(Callable {
+                schema.methods.push(Arc::new(Callable {
                     request: message(descriptor.input()),
                     reply: message(descriptor.output()),
                     takes_stream: descriptor.is_client_streaming(),
@@ -125,7 +126,8 @@ impl Schema {
                     method,
                     layout,
                     operation: known.operation,
-                });
+                    files: files.clone(),
+                }));
             }
         }
         // Methods of services about the server itself, such as reflection, do not make other names ambiguous.
@@ -148,7 +150,7 @@ impl Schema {
     }
 
     /// Returns the method with an index that [`method_index`](Self::method_index) returned.
-    pub(crate) fn at(&self, index: usize) -> &Callable {
+    pub(crate) fn at(&self, index: usize) -> &Arc<Callable> {
         self.methods.get(index).expect("method index should be in the schema")
     }
 
@@ -172,27 +174,17 @@ impl Schema {
         self.methods.iter().any(|callable| callable.service_name() == name)
     }
 
-    /// Returns the embedded schema for reflection. It is leaked once per schema.
-    pub(crate) fn embedded(&self, codec: frisbee_codec) -> &'static Embedded {
-        static EMBEDDED: Mutex<BTreeMap<(Vec<u8>, bool), &'static Embedded>> = Mutex::new(BTreeMap::new());
-        let is_protobuf = codec == frisbee_codec::FRISBEE_CODEC_PROTOBUF;
-        EMBEDDED.lock().entry((self.files.clone(), is_protobuf)).or_insert_with(|| {
-            let embedded = Embedded::new(self.files.clone().leak());
-            Box::leak(Box::new(if is_protobuf { embedded.protobuf() } else { embedded }))
-        })
-    }
-
     /// Returns the first operation number for an additional schema, which is the next multiple of 100 like in
     /// frpc-build.
-    pub(crate) fn free_operation<'s>(schemas: impl IntoIterator<Item = &'s Self>) -> u16 {
-        let highest = schemas.into_iter().flat_map(|schema| &schema.methods).map(|callable| callable.operation).max();
+    pub(crate) fn free_operation(schemas: &[Self]) -> u16 {
+        let highest = schemas.iter().flat_map(|schema| &schema.methods).map(|callable| callable.operation).max();
         highest.map_or(FIRST_OPERATION, |last| (last / 100).saturating_add(1).saturating_mul(100))
     }
 
     fn unknown(&self, name: &str) -> Status {
         const SHOWN: usize = 8;
         // List services about the server itself, such as reflection, last.
-        let mut names: Vec<_> = self.methods.iter().map(Callable::name).collect();
+        let mut names: Vec<_> = self.methods.iter().map(|callable| callable.name()).collect();
         names.sort_by_key(|name| is_about_server(name));
         let more = if names.len() > SHOWN { ", …" } else { "" };
         names.truncate(SHOWN);
@@ -221,6 +213,16 @@ impl Callable {
 
     fn has_streams(&self) -> Status {
         Status::invalid_argument(format!("{} has streams: use frisbee_client_open", self.name()))
+    }
+
+    /// Returns the embedded schema for reflection. It is leaked once per schema.
+    pub(crate) fn embedded(&self) -> &'static Embedded {
+        static EMBEDDED: Mutex<BTreeMap<(Bytes, bool), &'static Embedded>> = Mutex::new(BTreeMap::new());
+        let is_protobuf = self.request.codec == frisbee_codec::FRISBEE_CODEC_PROTOBUF;
+        EMBEDDED.lock().entry((self.files.clone(), is_protobuf)).or_insert_with(|| {
+            let embedded = Embedded::new(self.files.to_vec().leak());
+            Box::leak(Box::new(if is_protobuf { embedded.protobuf() } else { embedded }))
+        })
     }
 
     /// Returns the full name of the method as `pkg.Service/Method`.

@@ -10,9 +10,9 @@ use crate::raw::{
 use crate::reply::free;
 use crate::running::RunningFunctions;
 use crate::runtime::{self, BLOCKING_MAX, ServedConnection, in_function, may_block, may_stop, wait, wait_at_exit};
-use crate::schema::{Schema, ambiguous};
+use crate::schema::{Callable, Schema, ambiguous};
 use crate::signature::{Signature, proto};
-use frpc::codegen::{Layout, Methods, MethodsBuilder, Schema as Embedded, Service, ServiceHandle};
+use frpc::codegen::{Layout, Methods, MethodsBuilder, Service, ServiceHandle};
 use frpc::tls::{Authorities, Identity, ServerTls, TlsError};
 use frpc::{Code, IoBackend, Request, Response, ResponseStream, ServerBuilder, Status, Streaming, Workers};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
@@ -54,9 +54,9 @@ struct Building {
     service: String,
     /// Functions registered with a signature. They form the service named `service`.
     functions: Vec<(Signature, Function)>,
-    schemas: Vec<Arc<Schema>>,
-    /// Functions registered for a method of a schema, with the index of the method.
-    handlers: Vec<(Arc<Schema>, usize, Function)>,
+    schemas: Vec<Schema>,
+    /// Functions registered for the methods of schemas.
+    handlers: Vec<(Arc<Callable>, Function)>,
     /// Changes of the builder, in their order.
     extensions: Vec<Extension>,
 }
@@ -180,72 +180,53 @@ unsafe fn builder(options: *const frisbee_server_options) -> Result<ServerBuilde
 /// Functions that serve the methods of one service.
 struct Functions {
     layout: &'static Layout,
-    embedded: &'static Embedded,
-    schema: Arc<Schema>,
-    served: Vec<(usize, Function)>,
+    served: Vec<(Arc<Callable>, Function)>,
 }
 
 impl Service for Functions {
     const NAME: &'static str = "functions";
 
     fn methods(&self) -> Methods {
-        let builder = Methods::new(&Arc::new(()), self.layout);
-        let add = |builder, (method_index, function): &(usize, Function)| {
-            let callable = self.schema.at(*method_index);
-            add(builder, &self.schema, *method_index, function.clone())
+        let mut builder = Methods::new(&Arc::new(()), self.layout);
+        for (callable, function) in &self.served {
+            builder = add(builder, callable.clone(), function.clone())
                 .messages([callable.request.static_name(), callable.reply.static_name()])
                 .format(json_format(callable.request.fields()))
                 .format(protobuf_format())
-        };
-        self.served.iter().fold(builder, add).schema(self.embedded).done()
+                .schema(callable.embedded());
+        }
+        builder.done()
     }
 }
 
 /// Adds the method that a C function serves.
-fn add(
-    builder: MethodsBuilder<()>,
-    schema: &Arc<Schema>,
-    method_index: usize,
-    function: Function,
-) -> MethodsBuilder<()> {
-    let callable = schema.at(method_index);
-    let (method, schema) = (*callable.method, schema.clone());
+fn add(builder: MethodsBuilder<()>, callable: Arc<Callable>, function: Function) -> MethodsBuilder<()> {
+    type One = Request<Payload>;
+    type Many = Request<Streaming<Payload>>;
+    let method = *callable.method;
     match (callable.takes_stream, callable.returns_stream) {
-        (false, false) => builder.unary(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
+        (false, false) => builder.unary(method, move |_: ServiceHandle<()>, request: One| {
             let (sink, reply) = oneshot::channel();
-            let call = frisbee_call::new(schema.clone(), method_index, request, Sink::Single(sink));
+            let call = frisbee_call::new(callable.clone(), request, Sink::Single(sink));
             let connection = call.connection;
-            let ran = function.run(call, Some(connection));
-            async move { replied(ran, reply).await }
+            replied(function.run(call, Some(connection)), reply)
         }),
-        (false, true) => builder.server_streaming(method, move |_: ServiceHandle<()>, request: Request<Payload>| {
+        (false, true) => builder.server_streaming(method, move |_: ServiceHandle<()>, request: One| {
             let (sink, replies) = ResponseStream::channel(MESSAGES_AHEAD);
-            let call = frisbee_call::new(schema.clone(), method_index, request, Sink::Stream(sink));
-            let function = function.clone();
+            function.clone().stream(frisbee_call::new(callable.clone(), request, Sink::Stream(sink)), replies)
+        }),
+        (true, false) => builder.client_streaming(method, move |_: ServiceHandle<()>, request: Many| {
+            let (sink, reply) = oneshot::channel();
+            let spawned =
+                function.clone().spawn(frisbee_call::streaming(callable.clone(), request, Sink::Single(sink)));
             async move {
-                function.spawn(call).await;
-                Ok(Response::new(replies))
+                spawned.await;
+                replied(Ok(()), reply).await
             }
         }),
-        (true, false) => {
-            builder.client_streaming(method, move |_: ServiceHandle<()>, request: Request<Streaming<Payload>>| {
-                let (sink, reply) = oneshot::channel();
-                let call = frisbee_call::streaming(schema.clone(), method_index, request, Sink::Single(sink));
-                let function = function.clone();
-                async move {
-                    function.spawn(call).await;
-                    replied(Ok(()), reply).await
-                }
-            })
-        }
-        (true, true) => builder.streaming(method, move |_: ServiceHandle<()>, request: Request<Streaming<Payload>>| {
+        (true, true) => builder.streaming(method, move |_: ServiceHandle<()>, request: Many| {
             let (sink, replies) = ResponseStream::channel(MESSAGES_AHEAD);
-            let call = frisbee_call::streaming(schema.clone(), method_index, request, Sink::Stream(sink));
-            let function = function.clone();
-            async move {
-                function.spawn(call).await;
-                Ok(Response::new(replies))
-            }
+            function.clone().stream(frisbee_call::streaming(callable.clone(), request, Sink::Stream(sink)), replies)
         }),
     }
 }
@@ -294,18 +275,28 @@ impl Function {
             drop(taken);
         });
     }
+
+    /// Like [`spawn`](Self::spawn), for a function that sends `replies`.
+    async fn stream(
+        self,
+        call: Arc<frisbee_call>,
+        replies: ResponseStream<Payload>,
+    ) -> Result<Response<ResponseStream<Payload>>, Status> {
+        self.spawn(call).await;
+        Ok(Response::new(replies))
+    }
 }
 
 impl Building {
-    /// Returns the schema that declares a method, and the index of the method in it.
+    /// Returns the method with this name.
     ///
     /// # Errors
     /// If no schema has the method, or several methods have the name.
-    fn find(&self, name: &str) -> Result<(Arc<Schema>, usize), Status> {
+    fn find(&self, name: &str) -> Result<Arc<Callable>, Status> {
         let mut found = None;
         for schema in &self.schemas {
             match schema.method_index(name.as_bytes()) {
-                Ok(index) if found.is_none() => found = Some((schema.clone(), index)),
+                Ok(index) if found.is_none() => found = Some(schema.at(index).clone()),
                 Err(status) if status.code() == Code::Unimplemented => {}
                 _ => return Err(ambiguous(name)),
             }
@@ -332,23 +323,18 @@ impl Building {
             let text = proto(&self.service, &signatures);
             // Parse the generated schema last, so that its operation numbers do not collide with those of the other
             // schemas.
-            let first = Schema::free_operation(self.schemas.iter().map(|schema| &**schema));
-            let schema = Arc::new(Schema::parse(&text, frisbee_codec::FRISBEE_CODEC_POLYGLOT, first)?);
+            let first = Schema::free_operation(&self.schemas);
+            let schema = Schema::parse(&text, frisbee_codec::FRISBEE_CODEC_POLYGLOT, first)?;
             for (signature, function) in signatures.iter().zip(functions) {
-                handlers.push((schema.clone(), schema.method_index(signature.name.as_bytes())?, function));
+                handlers.push((schema.at(schema.method_index(signature.name.as_bytes())?).clone(), function));
             }
         }
         let mut services: Vec<Functions> = Vec::new();
-        for (schema, method_index, function) in handlers {
-            let callable = schema.at(method_index);
-            match services.iter_mut().find(|service| std::ptr::eq(service.layout, callable.layout)) {
-                Some(service) => service.served.push((method_index, function)),
-                None => services.push(Functions {
-                    layout: callable.layout,
-                    embedded: schema.embedded(callable.request.codec),
-                    schema: schema.clone(),
-                    served: vec![(method_index, function)],
-                }),
+        for (callable, function) in handlers {
+            let layout = callable.layout;
+            match services.iter_mut().find(|service| std::ptr::eq(service.layout, layout)) {
+                Some(service) => service.served.push((callable, function)),
+                None => services.push(Functions { layout, served: vec![(callable, function)] }),
             }
         }
         let builder = services.into_iter().fold(self.builder, ServerBuilder::add_service);
@@ -533,10 +519,10 @@ pub unsafe extern "C" fn frisbee_server_proto(
         let server = handle::get(server)?;
         let (proto, codec) = (text("proto", proto)?, frisbee_codec::new(codec)?);
         server.building(|building| {
-            let first = Schema::free_operation(building.schemas.iter().map(|schema| &**schema));
+            let first = Schema::free_operation(&building.schemas);
             let schema = Schema::parse(proto, codec, first)?;
             schema.methods.iter().try_for_each(|callable| building.check_new(&callable.service_name()))?;
-            building.schemas.push(Arc::new(schema));
+            building.schemas.push(schema);
             Ok(())
         })
     })
@@ -562,11 +548,11 @@ pub unsafe extern "C" fn frisbee_server_handle(
         let server = handle::get(server)?;
         let (method, function) = (text("method", method)?, Function::new(function, user, false, &server)?);
         server.building(|building| {
-            let (schema, index) = building.find(method)?;
-            if building.handlers.iter().any(|(other, at, _)| Arc::ptr_eq(other, &schema) && *at == index) {
+            let callable = building.find(method)?;
+            if building.handlers.iter().any(|(other, _)| Arc::ptr_eq(other, &callable)) {
                 return Err(Status::already_exists(format!("{method} has a function already")));
             }
-            building.handlers.push((schema, index, function));
+            building.handlers.push((callable, function));
             Ok(())
         })
     })

@@ -6,10 +6,10 @@ use crate::handle::{self, handle};
 use crate::payload::{Format, Payload};
 use crate::queue::frisbee_queue;
 use crate::raw::{UserData, caught, caught_future, frisbee_code, frisbee_error, guarded, guarded_put, slice};
-use crate::reply::{NewReply, entries, free, frisbee_reply};
+use crate::reply::{Entries, NewReply, entries, free, frisbee_reply};
 use crate::runtime::{self, wait_unless};
-use crate::schema::Schema;
-use frpc::{Channel, Metadata, RequestSender, RequestStream, Response, Status, Streaming};
+use crate::schema::Callable;
+use frpc::{Channel, RequestSender, RequestStream, Response, Status, Streaming};
 use parking_lot::Mutex;
 use std::ffi::{c_char, c_void};
 use std::future::poll_fn;
@@ -26,8 +26,8 @@ const MESSAGES_AHEAD: usize = 16;
 /// A streaming call. The handle is freed by `frisbee_stream_free`.
 pub struct frisbee_stream {
     format: Format,
-    /// Schema of the client and the index of the called method in it, once known.
-    method: watch::Receiver<Option<(Arc<Schema>, usize)>>,
+    /// The called method, once known.
+    method: watch::Receiver<Option<Arc<Callable>>>,
     /// Sender of the requests. `None` once the caller has ended them. The task keeps it until the call has ended. If
     /// freeing the stream dropped it, the server could process the requests as complete.
     requests: Arc<Mutex<Option<RequestSender<Payload>>>>,
@@ -65,7 +65,7 @@ impl Replies {
 }
 
 pub(crate) enum Incoming {
-    Message(Body, Option<Metadata>),
+    Message(Body, Entries),
     /// A message that needs no conversion, a loss of messages after which the stream continues, or the failure of a call
     /// that was not sent.
     Reply(frisbee_reply),
@@ -133,8 +133,8 @@ impl frisbee_stream {
         })
     }
 
-    /// Waits until the client's schema and the called method are known.
-    async fn method(&self) -> Result<(Arc<Schema>, usize), Status> {
+    /// Waits until the called method is known.
+    async fn method(&self) -> Result<Arc<Callable>, Status> {
         let mut method = self.method.clone();
         let known = method.wait_for(Option::is_some).await;
         // If the call is still unknown, the task has failed and sends the reason as a reply.
@@ -150,8 +150,7 @@ impl frisbee_stream {
         // Clone the sender, so that the lock is not held while the send blocks.
         let sender = self.requests.lock().clone();
         let sender = sender.ok_or_else(|| Status::failed_precondition("the requests of the stream have ended"))?;
-        let (schema, index) = self.method().await?;
-        let payload = schema.at(index).request.to_native(&schema.codec, self.format, message)?;
+        let payload = self.method().await?.request.to_native(self.format, message)?;
         sender.send(payload).await
     }
 
@@ -168,11 +167,7 @@ impl frisbee_stream {
         };
         match incoming {
             Incoming::Message(body, metadata) => Some(match self.method().await {
-                Ok((schema, index)) => {
-                    let of = &schema.at(index).reply;
-                    let metadata = metadata.as_ref().and_then(entries);
-                    frisbee_reply::new(of, &schema.codec, self.format, body, metadata)
-                }
+                Ok(callable) => frisbee_reply::new(&callable.reply, self.format, body, metadata),
                 Err(status) => frisbee_reply::failure(&status),
             }),
             Incoming::Reply(reply) => Some(reply),
@@ -187,7 +182,7 @@ async fn drive(
     mut call: Prepared,
     requests: RequestStream<Payload>,
     replies: &mpsc::Sender<Incoming>,
-    method_sender: watch::Sender<Option<(Arc<Schema>, usize)>>,
+    method_sender: watch::Sender<Option<Arc<Callable>>>,
 ) -> Result<(), Status> {
     if let Err(status) = prepare(&mut call, &method_sender).await {
         // The call was not sent, so the server cannot have run it. The send fails only if the stream has been freed.
@@ -202,15 +197,11 @@ async fn drive(
 ///
 /// # Errors
 /// If the method is unknown, the call was cancelled, or the message is invalid.
-async fn prepare(
-    call: &mut Prepared,
-    method_sender: &watch::Sender<Option<(Arc<Schema>, usize)>>,
-) -> Result<(), Status> {
+async fn prepare(call: &mut Prepared, method_sender: &watch::Sender<Option<Arc<Callable>>>) -> Result<(), Status> {
     call.fetch_schema().await?;
     call.check_not_cancelled()?;
-    let (schema, index) = call.target.known()?;
-    let callable = schema.at(index);
-    method_sender.send_replace(Some((schema.clone(), index)));
+    let callable = call.target.callable()?;
+    method_sender.send_replace(Some(callable.clone()));
     if !callable.takes_stream {
         return call.encode();
     }
@@ -245,12 +236,8 @@ async fn exchange(
     }
 }
 
-fn metadata(metadata: &Metadata) -> Option<Metadata> {
-    (!metadata.is_empty()).then(|| metadata.clone())
-}
-
 async fn single(reply: Response<Payload>, replies: &mpsc::Sender<Incoming>) -> Result<(), Status> {
-    let metadata = metadata(reply.metadata());
+    let metadata = entries(reply.metadata());
     // The send fails only if the stream has been freed.
     let _ = replies.send(Incoming::Message(reply.into_inner().body, metadata)).await;
     Ok(())
@@ -262,7 +249,7 @@ async fn forward(stream: Response<Streaming<Payload>>, replies: &mpsc::Sender<In
     let mut is_first = true;
     while let Some(message) = stream.message().await? {
         // Only the first reply carries the metadata of the response.
-        let metadata = if std::mem::take(&mut is_first) { metadata(stream.metadata()) } else { None };
+        let metadata = if std::mem::take(&mut is_first) { entries(stream.metadata()) } else { None };
         if replies.send(Incoming::Message(message.body, metadata)).await.is_err() {
             break;
         }

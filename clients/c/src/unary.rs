@@ -5,7 +5,7 @@ use crate::client::{CallArguments, Prepared, frisbee_client, until_cancelled};
 use crate::handle::InUse;
 use crate::payload::{Format, Payload};
 use crate::reply::{NewReply, entries, frisbee_reply};
-use crate::schema::Schema;
+use crate::schema::Callable;
 use frpc::codegen::{self, BoxFuture};
 use frpc::hand_off::RawTransport;
 use frpc::{Channel, Request, Response, Status};
@@ -45,13 +45,12 @@ impl UnaryCall {
             return Self::begin_other(arguments, place);
         };
         let CallArguments { client, format, data, .. } = arguments;
-        let (schema, _) = client.method(index)?;
-        let callable = schema.at(index);
+        let callable = client.method(index)?;
         let method = match callable.unary_method() {
             Ok(method) => method,
             Err(status) => return Self::refuse(&status, place),
         };
-        let message = match callable.request.to_native(&schema.codec, format, Body::copy(data)) {
+        let message = match callable.request.to_native(format, Body::copy(data)) {
             Ok(message) => message,
             Err(status) => return Self::refuse(&status, place),
         };
@@ -112,21 +111,17 @@ async fn make(mut call: Prepared, channel: Channel) -> Ended {
     let method = method.map_err(|status| NewReply::new(frisbee_reply::refused(&status)))?;
     let Prepared { target, request, cancel } = call;
     let ended = until_cancelled(cancel.as_ref(), channel.unary(method, request)).await;
-    reply(ended, target.known(), target.format)
+    reply(ended, target.callable(), target.format)
 }
 
 /// Converts the outcome of a call to a reply for C.
-fn reply(
-    ended: Result<Response<NewReply>, Status>,
-    method: Result<(&Arc<Schema>, usize), Status>,
-    format: Format,
-) -> Ended {
-    let (response, (schema, index)) = match ended.and_then(|response| Ok((response, method?))) {
+fn reply(ended: Result<Response<NewReply>, Status>, callable: Result<&Arc<Callable>, Status>, format: Format) -> Ended {
+    let (response, callable) = match ended.and_then(|response| Ok((response, callable?))) {
         Ok(known) => known,
         Err(status) => return Err(NewReply::failure(&status)),
     };
     let metadata = entries(response.metadata());
-    let show = |body| frisbee_reply::new(&schema.at(index).reply, &schema.codec, format, body, metadata);
+    let show = |body| frisbee_reply::new(&callable.reply, format, body, metadata);
     let shown = response.into_inner().into_reply(show);
     if shown.is_failure() { Err(NewReply::new(shown)) } else { Ok(NewReply::new(shown)) }
 }
