@@ -19,39 +19,33 @@ export interface Inbox<Item, T> {
   end(end: Status | true): void;
 }
 
+interface Node<Item> {
+  item?: Item | undefined;
+  next?: Node<Item>;
+}
+
 /**
  * Creates a queue. `convert` turns an item into its value, or into `undefined` to skip the item; its exceptions are
  * thrown to the reader. `onReturn` is called when the reader stops, possibly more than once.
  */
 export function inbox<Item, T>(convert: (item: Item) => T | undefined, onReturn: () => void): Inbox<Item, T> {
-  let items: (Item | undefined)[] = [];
-  /**
-   * Number of consumed items at the start of the array. They are removed in batches, because each shift would move all
-   * other items.
-   */
-  let head = 0;
+  /** A linked list, because removing the first item of an array would move all others. Its first node has no item. */
+  let head: Node<Item> = {};
+  let tail = head;
   let last: Status | boolean = false;
   let wake = (): void => {};
   const end = (status: Status | true): void => {
     last ||= status;
     wake();
   };
-  const first = (): Item | undefined => items[head];
+  const first = (): Item | undefined => head.next?.item;
   const take = (): Item | undefined => {
     const item = first();
-    if (item !== undefined) {
-      items[head++] = undefined;
-      if (head > 999 && head * 2 > items.length) {
-        items.splice(0, head);
-        head = 0;
-      }
-    }
+    head = head.next ?? head;
+    head.item = undefined;
     return item;
   };
-  const clear = (): void => {
-    items = [];
-    head = 0;
-  };
+  const clear = (): void => void (head = tail = {});
   const messages = (async function* (): AsyncGenerator<T, undefined> {
     try {
       for (;;) {
@@ -82,7 +76,7 @@ export function inbox<Item, T>(convert: (item: Item) => T | undefined, onReturn:
     take,
     clear,
     put: (item) => {
-      items.push(item);
+      tail = tail.next = { item };
       wake();
     },
     end,
