@@ -150,7 +150,6 @@ export class Channel {
         if (on.isUp) for (const calls of waiting) calls.forEach(wait);
         if (on.isUp && performance.now() - dialledAt >= PAUSE_MAX) failures = 0;
         else if (!isClosed) {
-          clearTimeout(pause);
           pause = after(Math.random() * Math.min(PAUSE_FIRST * 2 ** Math.min(failures++, 16), PAUSE_MAX), () => {
             pause = undefined;
             connect();

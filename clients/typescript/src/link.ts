@@ -180,8 +180,8 @@ const FULL_PAUSE = 10;
 /** Buffered bytes at which a write is flushed immediately, instead of at the end of the task. */
 const FLUSH_AT = 64 << 10;
 /**
- * Keepalive interval in ms. An end that has received or sent nothing for one interval sends a PING. It closes the
- * connection after five intervals without received bytes.
+ * Keepalive interval in ms. This end sends a PING in each interval, and closes the connection after five intervals
+ * without received bytes.
  */
 const BEAT = 2000;
 const SILENT_BEATS = 5;
@@ -230,8 +230,6 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
   let abuse = 0;
   let isFlushing = false;
   let seen = 0;
-  let hasPong = false;
-  let hasSent = false;
   /** Number of keepalive intervals since the last received byte. */
   let silent = 0;
   let beat: ReturnType<typeof setInterval> | undefined;
@@ -258,8 +256,6 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
 
   const flush = (): void => {
     if (!out.at) return;
-    hasPong = false;
-    hasSent = true;
     carried((to) => to.send(written(out)));
     out.at = seen = 0;
     if (out.bytes.length > 1 << 20) out.bytes = new Uint8Array(16 << 10);
@@ -391,11 +387,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       if (body.length) malformed("a PING with a body");
       if (operation === Op.Pong) {
         if (!link.isUp) fail("the server is a compat peer");
-      } else if (!hasPong) {
-        // One PONG answers all PINGs received before the next flush.
-        hasPong = true;
-        write(0, Op.Pong);
-      }
+      } else write(0, Op.Pong);
       return;
     } else if (operation === Op.Extension && !isOfStream) {
       if (!id && !link.isUp) return greeted(from);
@@ -604,8 +596,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     // Intervals are counted rather than measured, because browsers delay the timers of background pages.
     beat = setInterval(() => {
       if (++silent > SILENT_BEATS) return fail("keepalive timeout");
-      if (silent > 1 || !hasSent) write(0, Op.Ping);
-      hasSent = false;
+      write(0, Op.Ping);
       // Calls with the default timeout share this timer, because a timer per call would cost as much as the call.
       const now = performance.now();
       for (const call of calls) if (call && call.until <= now && !call.isGivenUp) owner.expired(call);
