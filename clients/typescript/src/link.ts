@@ -372,7 +372,8 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       if (!link.isUp) malformed("a packet before HELLO");
       const isRequest = id >= ACCEPTING_IDS;
       const call = calls[id % CALLS_MAX];
-      if (!isRequest && call?.id === id && call.operation === operation) {
+      // Calls of this end never have the id of a request.
+      if (call?.id === id && call.operation === operation) {
         release(id);
         owner.answered();
         if (call.isGivenUp) givenUp--;
@@ -514,12 +515,12 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     reset,
     refuse,
     announce(service) {
-      const theirs = offered.get(service.name);
-      const isSame = theirs?.fingerprint === service.fingerprint && `${theirs.operations}` === `${service.operations}`;
       if (known.has(service)) return;
       for (const other of known) {
         if (other.operations.some((operation) => service.operations.includes(operation))) throw notRun(Is.FAILED_PRECONDITION, `${other.name} has operations of ${service.name}: use another channel`);
       }
+      const theirs = offered.get(service.name);
+      const isSame = theirs?.fingerprint === service.fingerprint && `${theirs.operations}` === `${service.operations}`;
       if (!isSame) write(Extension.Calls, Op.Extension, putService, service);
       known.add(service);
     },

@@ -65,8 +65,8 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
   let link: Link | undefined;
   let id = 0;
   let credit = 0;
-  /** Charge of unread messages, and of read messages whose credit has not been returned yet. */
-  let unreadCost = 0;
+  /** Charge of received messages whose credit has not been returned yet, and the part of it that has been read. */
+  let charged = 0;
   let consumed = 0;
   let isSending = true;
   let isReceiving = true;
@@ -79,11 +79,10 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
   const isOver = (): boolean => !isSending && !isReceiving;
 
   const { messages, clear, put, end } = inbox((body: Uint8Array): B | undefined => {
-    const cost = body.length + MESSAGE_COST;
-    unreadCost -= cost;
-    consumed += cost;
+    consumed += body.length + MESSAGE_COST;
     if (isReceiving && consumed * PARTS >= WINDOW) {
       link?.write(id, Op.Credit, putVarint, consumed);
+      charged -= consumed;
       consumed = 0;
     }
     try {
@@ -135,7 +134,10 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
   const send = (message: Init<A> | Status): void => {
     if (!link || !isSending) return;
     if (message instanceof Status) {
-      putItems(Extension.Trailers, (to) => writeTrailers(to, message));
+      link.write(Extension.Trailers, Op.Extension, (to) => {
+        putVarint(to, id);
+        writeTrailers(to, message);
+      });
       isSending = false;
       return release();
     }
@@ -145,11 +147,6 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
       credit -= to.at - at + MESSAGE_COST;
     });
   };
-  const putItems = (type: Extension, put: (to: Cursor) => void): void =>
-    link?.write(type, Op.Extension, (to) => {
-      putVarint(to, id);
-      put(to);
-    });
 
   return {
     messages: replies,
@@ -163,8 +160,8 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
         hasBegun = true;
         if (!isReceiving || isDiscarding) return;
         // The peer may exceed its credit by one message.
-        if (unreadCost + consumed >= WINDOW) return fail(new Status(Is.RESOURCE_EXHAUSTED, "the peer exceeded its credit"));
-        unreadCost += body.length + MESSAGE_COST;
+        if (charged >= WINDOW) return fail(new Status(Is.RESOURCE_EXHAUSTED, "the peer exceeded its credit"));
+        charged += body.length + MESSAGE_COST;
         // A copy, because a view would keep the whole packet alive.
         return put(new Uint8Array(body));
       }
@@ -205,7 +202,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
           }
         };
         // Confirms the call to the peer now, because the source may not yield a message for some time.
-        if (!ours) putItems(Extension.Headers, () => {});
+        if (!ours) link?.write(Extension.Headers, Op.Extension, putVarint, id);
         for (let next: IteratorResult<Init<A>> | undefined; ; ) {
           // Wait before taking a message and again before sending it, because other streams may send in between.
           while ((credit <= 0 || link?.isFull) && !isOver()) await new Promise<void>((resolve) => (wake = resolve));

@@ -302,18 +302,20 @@ export class Topics {
       const activate = (): void => {
         clearTimeout(timer);
         isActive = true;
-        if (isResumed && (isLossy || !(follows && isCovered))) reconnected = true;
+        if (isResumed && (isLossy || !isCovered)) reconnected = true;
         resolve(messages);
       };
       /** Handles a packet that belongs to the history. Returns whether it was one. */
       const history = (id: number, operation: Op, from: Cursor): boolean => {
-        if (operation === Op.Refused && id && !isActive && follows && from.bytes[from.at] === UNKNOWN_OPERATION) {
+        const reason = from.bytes[from.at];
+        const isAnswer = id && !isActive;
+        if (isAnswer && operation === Op.Refused && reason === UNKNOWN_OPERATION) {
           isLossy = true;
           request(Op.Subscribe);
-        } else if ((operation === Op.Refused || (operation === Op.Follow && from.bytes[from.at])) && id && !isActive && isResumed && forget()) {
+        } else if (isAnswer && (operation === Op.Refused || (operation === Op.Follow && reason)) && isResumed && forget()) {
           // The broker may accept fewer positions. It refuses FOLLOW with an answer to FOLLOW.
           request(Op.Follow);
-        } else if (operation === Op.Follow && id && from.bytes[from.at] === 0) {
+        } else if (isAnswer && operation === Op.Follow && reason === 0) {
           takeByte(from);
           isCovered = takeByte(from) === 1;
           const now = takeHex(from, 16);
@@ -373,7 +375,7 @@ export class Topics {
           } else if (operation === Op.Lagged) {
             // A loss before the confirmation concerns other subscriptions. With a history, the number of lost messages
             // follows from positions instead.
-            if (isActive && !(follows && isCovered && !isLossy)) lagged += takeVarint(from, 10);
+            if (isActive && (isLossy || !isCovered)) lagged += takeVarint(from, 10);
           } else if (id) {
             // A server without a broker also replies with a rejection.
             if (remaining(from)) fail(refusal(from));
