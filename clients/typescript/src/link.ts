@@ -474,7 +474,10 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
   // Functions that close the connection.
 
   const closeIfIdle = (): void => {
-    if (isDraining && inFlight === givenUp && !streams.size && !session?.progress.size) queueMicrotask(() => fail(GOING_AWAY));
+    // Checked afterwards, because packets received together with the last reply may start calls of the server.
+    if (isDraining) queueMicrotask(() => {
+      if (inFlight === givenUp && !streams.size && !session?.progress.size) fail(GOING_AWAY);
+    });
   };
 
   const drain = (): void => {

@@ -12,7 +12,7 @@ const HELLO = frame(0, 3, [...Buffer.from("fris\x01"), 4, 3, 0x80, 0x80, 0x10]);
 const { ask, feed, slow } = Page.methods;
 
 /** Runs a function with an open connection and the packets that the connection has sent. */
-async function connected(run: (channel: Channel, receive: (bytes: Uint8Array) => void, sent: Buffer[]) => Promise<void>, serving?: ChannelOptions["serve"]): Promise<void> {
+async function connected(run: (channel: Channel, receive: (bytes: Uint8Array) => void, sent: Buffer[]) => Promise<void>, serving?: ChannelOptions["serve"], hello = HELLO): Promise<void> {
   let events: TransportEvents | undefined;
   const sent: Buffer[] = [];
   const send = (bytes: Uint8Array): void => {
@@ -24,7 +24,7 @@ async function connected(run: (channel: Channel, receive: (bytes: Uint8Array) =>
   }, { stayConnected: true, ...(serving && { serve: serving }) });
   await until("it dials", () => events !== undefined);
   events?.open();
-  events?.data(HELLO);
+  events?.data(hello);
   try {
     await run(channel, (bytes) => events?.data(bytes), sent);
   } finally {
@@ -646,3 +646,18 @@ test("ids of streams stay near the last one", () =>
     }
     assert.ok(opened.length > 16_000, `${opened.length}`);
   }));
+
+/** Regression test: the connection closed before the handler had replied. */
+test("call after the last reply of a drain is answered", () =>
+  connected(
+    async (channel, receive, sent) => {
+      const link = await channel.connected();
+      const adding = new DeskClient(channel).add({});
+      receive(frame(0, 4));
+      receive(Buffer.concat([frame(1, Desk.methods.add.operation, [8, 0, 13, 6, 10, 1]), frame(0x8001, ask.operation, encode(ask.request, {}))]));
+      assert.equal((await adding).total, 3n);
+      await until("it closes", () => !link.isUp);
+      assert.equal(sentWith(sent, ask.operation), 1);
+    },
+    serve(Page, { ask: () => new Promise((resolve) => setImmediate(resolve, { value: "x" })) } as unknown as Handlers<typeof Page>),
+  ));
