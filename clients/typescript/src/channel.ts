@@ -304,7 +304,6 @@ export class Channel {
           // Suspend the default timeout, because streams may run for a long time. It restarts after the last request
           // if the call has a single reply.
           if (hasDefault) call.until = Infinity;
-          // Sends requests at once. A handler of streamed requests may start before the first one arrives.
           void replies.pump(requests, method.sends, () => {
             if (!hasDefault || method.receives) return;
             call.until = performance.now() + limit;

@@ -86,7 +86,6 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
                 end(true);
               },
               fail: answer,
-              finish() {},
               discard() {},
             };
             const stop = (status: Status): void => {
@@ -126,7 +125,7 @@ const keyOf = (id: number, operation: number): number => operation * 0x1_0000 + 
 const malformedRequest = (error: unknown): Status => notRun(Is.INVALID_ARGUMENT, `malformed request: ${textOf(error)}`);
 
 /** Destination of the replies: a stream, or an object with part of its interface for a single reply. */
-type Replying = Pick<Stream<unknown>, "send" | "fail" | "finish" | "discard"> & Partial<Stream<unknown>>;
+type Replying = Pick<Stream<unknown>, "send" | "fail" | "discard"> & Partial<Stream<unknown>>;
 
 /** Runs a handler and sends its replies. */
 async function answering({ method, handler }: Served, isStream: boolean, request: unknown, replies: Replying, call: ServerCall): Promise<void> {
@@ -144,11 +143,8 @@ async function answering({ method, handler }: Served, isStream: boolean, request
     }
     hasRun = true;
     const answer = handler(request, call);
-    if (method.receives) await replies.pump?.(answer as Source<Init<unknown>>);
-    else {
-      replies.send((await answer) as Init<unknown>);
-      replies.finish();
-    }
+    if (isStream) await replies.pump?.((method.receives ? answer : [await answer]) as Source<Init<unknown>>, method.receives);
+    else replies.send((await answer) as Init<unknown>);
   } catch (error) {
     try {
       replies.send(toStatus(error, hasRun));

@@ -43,10 +43,11 @@ export interface Stream<A = never, B = unknown> {
   send(message: Init<A> | Status): void;
   /**
    * Sends all messages of a source, and then the end. Takes each message from the source only when there is credit for
-   * it and the connection is not full. An error of the source fails a call made by this end. In a call made by the
-   * peer, the error is rethrown. Calls `whenSent` after the end was sent, unless the stream is over.
+   * it and the connection is not full. Without `isStream`, the source has a single message, and the end follows at
+   * once. An error of the source fails a call made by this end. In a call made by the peer, the error is rethrown.
+   * Calls `whenSent` after the end was sent, unless the stream is over.
    */
-  pump(source: Source<Init<A>>, hasRun?: boolean, whenSent?: () => void): Promise<void>;
+  pump(source: Source<Init<A>>, isStream?: boolean, whenSent?: () => void): Promise<void>;
   /** Ends this end's direction. */
   finish(): void;
   /** Discards received and further messages. */
@@ -189,7 +190,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
       }
     },
     send,
-    async pump(source, hasRun, whenSent) {
+    async pump(source, isStream, whenSent) {
       try {
         const both = source as AsyncIterable<Init<A>> & Iterable<Init<A>> | undefined;
         const messages = both?.[Symbol.asyncIterator]?.() ?? both?.[Symbol.iterator]?.();
@@ -202,17 +203,16 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
           }
         };
         // Confirms the call to the peer now, because the source may not yield a message for some time.
-        if (!ours) link?.write(Extension.Headers, Op.Extension, putVarint, id);
+        if (!ours && isStream) link?.write(Extension.Headers, Op.Extension, putVarint, id);
         for (let next: IteratorResult<Init<A>> | undefined; ; ) {
           // Wait before taking a message and again before sending it, because other streams may send in between.
           while ((credit <= 0 || link?.isFull) && !isOver()) await new Promise<void>((resolve) => (wake = resolve));
           if (isOver()) return;
-          if (!next) next = await messages.next();
-          else {
-            if (next.done) break;
+          if (next) {
             send(next.value);
+            if (!isStream) break;
             next = undefined;
-          }
+          } else if ((next = await messages.next()).done) break;
         }
         stopSource = undefined;
         finish();
@@ -223,7 +223,8 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
           stopSource = undefined;
           throw error;
         }
-        stop(toStatus(error, hasRun));
+        // A handler of streamed requests may have started before the first one arrived.
+        stop(toStatus(error, isStream));
       }
     },
     room: () => wake(),

@@ -9,7 +9,7 @@ import { Desk, DeskClient, Page, Text } from "./generated/desk.js";
 import { failed, until } from "./transports.js";
 
 const HELLO = frame(0, 3, [...Buffer.from("fris\x01"), 4, 3, 0x80, 0x80, 0x10]);
-const { ask, feed, slow } = Page.methods;
+const { ask, feed, gather, slow } = Page.methods;
 
 /** Runs a function with an open connection and the packets that the connection has sent. */
 async function connected(run: (channel: Channel, receive: (bytes: Uint8Array) => void, sent: Buffer[]) => Promise<void>, serving?: ChannelOptions["serve"], hello = HELLO): Promise<void> {
@@ -661,3 +661,55 @@ test("call after the last reply of a drain is answered", () =>
     },
     serve(Page, { ask: () => new Promise((resolve) => setImmediate(resolve, { value: "x" })) } as unknown as Handlers<typeof Page>),
   ));
+
+/** A HELLO that grants streams no initial credit. */
+const THRIFTY = frame(0, 3, [...Buffer.from("fris\x01")]);
+
+/** Regression test: the reply was sent at once. */
+test("single reply to streamed requests waits for credit", () =>
+  connected(
+    async (_, receive, sent) => {
+      receive(Buffer.concat([frame(0x8000, 2, [9, gather.operation]), frame(0x8000, 7)]));
+      const ofStream = (): number[] => sent.filter((packet) => packet.readUInt16BE(2) === 0x8000).map((packet) => packet.readUInt16BE(4));
+      await new Promise(setImmediate);
+      assert.deepEqual(ofStream(), []);
+      receive(frame(0x8000, 5, [1]));
+      await until("it ends", () => ofStream().includes(7));
+      assert.deepEqual(ofStream(), [2, 7]);
+      assert.equal(sentWith(sent, 3), 1, "a message implies that the call is accepted");
+    },
+    serve(Page, { gather: () => ({}) } as unknown as Handlers<typeof Page>),
+    THRIFTY,
+  ));
+
+/** Regression test: END waited until the request had been read. */
+test("end after the only request needs no credit", () =>
+  connected(async (channel, receive, sent) => {
+    new DeskClient(channel).count({}).next().catch(() => {});
+    await until("it is open", () => sentWith(sent, 2) === 1);
+    receive(frame(1, 5, [1]));
+    await until("it ends", () => sentWith(sent, 7) === 1);
+    assert.equal(sentWith(sent, 2), 2);
+  }, undefined, THRIFTY));
+
+/** Regression test: END waited until the connection had sent most of its unsent bytes. */
+test("end of streamed requests does not wait for unsent bytes", () =>
+  dialled(async (channel, links) => {
+    const client = new DeskClient(channel);
+    let last = (): void => {};
+    const call = client.total((async function* () {
+      await new Promise<void>((resolve) => (last = resolve));
+    })()).catch(() => {});
+    await until("it dials", () => links.length > 0);
+    const [link] = links as [Opened];
+    greet(link);
+    await until("it is open", () => sentWith(link.sent, 2) === 1);
+    link.unsent = 9 << 20;
+    const adding = client.add({}).catch(() => {});
+    await until("it is full", () => sentWith(link.sent, Desk.methods.add.operation) === 1);
+    last();
+    await new Promise(setImmediate);
+    assert.equal(sentWith(link.sent, 7), 1);
+    link.events.close("the end");
+    await Promise.all([call, adding]);
+  }));
