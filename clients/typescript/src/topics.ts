@@ -107,7 +107,7 @@ interface PendingRequest {
 const refusal = (from: Cursor): Status => {
   const prefix = readPrefix(from);
   const status = from.at ? readStatus(from, prefix) : undefined;
-  return status ?? notRun([Is.RESOURCE_EXHAUSTED, Is.UNIMPLEMENTED, Is.PERMISSION_DENIED][takeByte(from) - 3] ?? Is.INVALID_ARGUMENT, lossy(from));
+  return status ?? notRun([Is.RESOURCE_EXHAUSTED, Is.UNIMPLEMENTED, Is.PERMISSION_DENIED, Is.UNAVAILABLE][takeByte(from) - 3] ?? Is.INVALID_ARGUMENT, lossy(from));
 };
 
 const takeTopic = (from: Cursor): string => {

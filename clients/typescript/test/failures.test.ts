@@ -713,3 +713,15 @@ test("end of streamed requests does not wait for unsent bytes", () =>
     link.events.close("the end");
     await Promise.all([call, adding]);
   }));
+
+/** Regression test: the code was INVALID_ARGUMENT. */
+test("message that the backplane does not accept is unavailable", () =>
+  connected(async (channel, receive, sent) => {
+    const topics = new Topics(channel);
+    await topics.publish("a", "1");
+    const syncing = failed(topics.sync());
+    await until("it is sent", () => sentWith(sent, 0xff03) === 1);
+    receive(Buffer.concat([frame(0, 0xff05, [6, ...Buffer.from("the backplane is unavailable")]), frame(1, 0xff03)]));
+    const { code, message, mayHaveRun } = await syncing;
+    assert.deepEqual([code, message, mayHaveRun], [Code.UNAVAILABLE, "the backplane is unavailable", false]);
+  }));
