@@ -153,8 +153,6 @@ const HEADER = 10;
 const CALLS_MAX = 1 << 14;
 /** First id of calls made by the server. Calls of this end have lower ids. */
 const ACCEPTING_IDS = 0x8000;
-/** Number of cancelled calls without a reply at which the connection is replaced. */
-const GIVEN_UP_MAX = CALLS_MAX / 2;
 /** Maximum number of the server's streams and calls that run at this end. */
 export const SERVED_MAX = 256;
 /**
@@ -210,6 +208,8 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
   const calls: (InFlight | undefined)[] = [];
   let inFlight = 0;
   let givenUp = 0;
+  /** Number of keepalive intervals for which cancelled calls have occupied all slots. */
+  let usedUp = 0;
   let lastCall = 0;
   /** Number of open streams of this end. */
   let opened = 0;
@@ -546,7 +546,7 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       if (isClosed) return;
       call.isGivenUp = true;
       write(call.id, Op.Cancel, putVarint, call.operation);
-      if (++givenUp >= GIVEN_UP_MAX) drain();
+      givenUp++;
       closeIfIdle();
     },
     open(stream, put) {
@@ -601,6 +601,9 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
     beat = setInterval(() => {
       if (++silent > SILENT_BEATS) return fail("keepalive timeout");
       write(0, Op.Ping);
+      // A server that does not answer cancelled calls would leave no slot to others.
+      usedUp = givenUp < (limits[3] || 1) ? 0 : usedUp + 1;
+      if (usedUp > 1) drain();
       // Calls with the default timeout share this timer, because a timer per call would cost as much as the call.
       const now = performance.now();
       for (const call of calls) if (call && call.until <= now && !call.isGivenUp) owner.expired(call);

@@ -725,3 +725,30 @@ test("message that the backplane does not accept is unavailable", () =>
     const { code, message, mayHaveRun } = await syncing;
     assert.deepEqual([code, message, mayHaveRun], [Code.UNAVAILABLE, "the backplane is unavailable", false]);
   }));
+
+/** Regression test: all later calls waited for a slot until their deadlines. */
+test("connection without slots beside cancelled calls is replaced", (context) =>
+  dialled(async (channel, links) => {
+    context.mock.timers.enable({ apis: ["setInterval"] });
+    const client = new DeskClient(channel);
+    const controller = new AbortController();
+    const cancelled = [client.wait({}, controller), client.wait({}, controller)].map(failed);
+    await until("it dials", () => links.length > 0);
+    const [link] = links as [Opened];
+    link.events.open();
+    // The HELLO of the server permits two calls. The server never answers them.
+    link.events.data(frame(0, 3, [...Buffer.from("fris\x01"), 3, 1, 2]));
+    await until("both are sent", () => sentWith(link.sent, Desk.methods.wait.operation) === 2);
+    controller.abort();
+    await Promise.all(cancelled);
+    const call = client.add({}).catch(() => {});
+    context.mock.timers.tick(2000);
+    await new Promise(setImmediate);
+    assert.equal(links.length, 1, "the replies may still arrive");
+    context.mock.timers.tick(2000);
+    await until("it dials again", () => links.length > 1);
+    greet(links[1]!);
+    await until("it is sent", () => sentWith(links[1]!.sent, Desk.methods.add.operation) === 1);
+    links[1]!.events.close("the end");
+    await call;
+  }));
