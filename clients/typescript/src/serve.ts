@@ -8,6 +8,9 @@ import type { AnyService, Handlers, Method, ServerCall, Source } from "./service
 import { Is, Status, givenUp, late, notRun, textOf, toStatus } from "./status.js";
 import { stream, type Stream } from "./stream.js";
 
+/** Maximum time in ms until the caller of a stream ends its direction, too, after the handler has ended. */
+const END_WITHIN = 10_000;
+
 type AnyHandler = (request: unknown, call: ServerCall) => unknown;
 
 interface Served {
@@ -92,11 +95,19 @@ export function serve<S extends AnyService>(service: S, handlers: Handlers<S>, a
               replies.fail(status);
               end(false);
             };
-            const timer = timeout === undefined ? undefined : after(timeout, () => stop(late(1)));
+            let timer: ReturnType<typeof after> | undefined;
+            const endWithin = (ms: number): void => {
+              clearTimeout(timer);
+              timer = after(ms, () => stop(late(1)));
+            };
+            if (timeout !== undefined) endWithin(timeout);
             progress.set(key, stop);
             if (isStream) link.accept(replies as Stream, id);
             running++;
-            void answering(found, isStream, request, replies, { signal: controller.signal, metadata }).finally(() => running--);
+            void answering(found, isStream, request, replies, { signal: controller.signal, metadata }).finally(() => {
+              running--;
+              if (!isOver) endWithin(END_WITHIN);
+            });
           } catch (error) {
             const status = error instanceof Malformed ? malformedRequest(error) : Status.from(error);
             if (isStream) link.refuse(id, status);

@@ -752,3 +752,19 @@ test("connection without slots beside cancelled calls is replaced", (context) =>
     links[1]!.events.close("the end");
     await call;
   }));
+
+/** Regression test: the stream kept its slot until the connection ended. */
+test("stream that its caller does not end is reset", (context) =>
+  connected(
+    async (_, receive, sent) => {
+      context.mock.timers.enable({ apis: ["setTimeout"] });
+      receive(frame(0x8000, 2, [9, gather.operation]));
+      await new Promise(setImmediate);
+      const ends = (): boolean[] => sent.filter((packet) => packet.readUInt16BE(4) === 7).map((packet) => packet.length > 10);
+      assert.deepEqual(ends(), [false]);
+      context.mock.timers.tick(10_000);
+      await new Promise(setImmediate);
+      assert.deepEqual(ends(), [false, true]);
+    },
+    serve(Page, { gather: () => ({}) } as unknown as Handlers<typeof Page>),
+  ));
