@@ -188,8 +188,8 @@ const UP_WITHIN = 10_000;
 /** The reason for closing a drained connection. */
 const GOING_AWAY = "the server is going away";
 
-/** Maximum length of the text of a CLOSE, and of a sent reset. */
-const TEXT_MAX = 200;
+/** Maximum length of the text of a CLOSE, and of a sent reset. Every peer accepts a failure of this length. */
+export const TEXT_MAX = 200;
 
 /** Maximum delay of `setTimeout` in ms. */
 const TIMER_MAX = 0x7fff_ffff;

@@ -2,7 +2,7 @@
 
 import { Malformed, expect, malformed, reader, takeVarint } from "./bytes.js";
 import { read, write, type Init } from "./codec.js";
-import { SERVED_MAX, after, type Serving } from "./link.js";
+import { SERVED_MAX, TEXT_MAX, after, type Serving } from "./link.js";
 import { readPrefix, writeStatus } from "./prefix.js";
 import type { AnyService, Handlers, Method, ServerCall, Source } from "./service.js";
 import { Is, Status, givenUp, late, notRun, textOf, toStatus } from "./status.js";
@@ -160,7 +160,7 @@ async function answering({ method, handler }: Served, isStream: boolean, request
     try {
       replies.send(toStatus(error, hasRun));
     } catch (error) {
-      replies.send(new Status(Is.INTERNAL, textOf(error)));
+      replies.send(new Status(Is.INTERNAL, textOf(error).slice(0, TEXT_MAX)));
     }
   }
   replies.discard();

@@ -768,3 +768,16 @@ test("stream that its caller does not end is reset", (context) =>
     },
     serve(Page, { gather: () => ({}) } as unknown as Handlers<typeof Page>),
   ));
+
+/** Regression test: the exception ended the process. */
+test("failure that cannot be sent is answered with a short text", () =>
+  connected(
+    async (_, receive, sent) => {
+      receive(frame(0x8001, ask.operation, encode(ask.request, {})));
+      await until("it is answered", () => sentWith(sent, ask.operation) === 1);
+      assert.deepEqual([...sent.at(-1)!.subarray(10, 15)], [16, 3, 3, 1, Code.INTERNAL]);
+    },
+    serve(Page, { ask: () => { throw new Status(Code.ABORTED, "odd", { metadata: { ["A".repeat(2000)]: "x" } }); } } as unknown as Handlers<typeof Page>),
+    // The server accepts bodies of 1024 bytes.
+    frame(0, 3, [...Buffer.from("fris\x01"), 1, 2, 0x80, 8]),
+  ));
