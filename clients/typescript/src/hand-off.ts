@@ -5,10 +5,12 @@
  */
 
 import type { Socket } from "node:net";
+import { writer, written } from "./bytes.js";
 import { cutter, numbered, packet } from "./frames.js";
 import { Channel, Code, Status, type AnyService, type CallOptions, type Init, type TransportEvents, type Unary } from "./index.js";
 import { Extension, Op } from "./link.js";
 import { closeSocket, openSocket, reasonOf, type Address, type SocketOptions } from "./node.js";
+import { putLayout } from "./service.js";
 
 /** Settings of a hand-off. */
 export interface HandOffOptions extends SocketOptions, CallOptions {
@@ -77,7 +79,9 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
     const outward = cutter("current", (id, operation, body) => {
       if (pending === undefined && isArmed && operation === method.operation) {
         // Nothing may be sent after the request, so the layout is described now. A server that needs none skips it.
-        open.write(packet("current", Extension.Layout, Op.Extension, Buffer.from(service.layout, "base64")));
+        const layout = writer();
+        putLayout(layout, service.fingerprint, service.layout);
+        open.write(packet("current", Extension.Layout, Op.Extension, written(layout)));
         pending = id;
         open.write(handOffRequest = packet("current", 0, Op.HandOff, numbered(operation, body)));
       } else if (pending === undefined) open.write(packet("current", id, operation, body));

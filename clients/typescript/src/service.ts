@@ -97,12 +97,18 @@ export function putService(to: Cursor, of: AnyService): void {
   }
 }
 
-/** Writes the description of a layout, or the fingerprint alone if there is no description. */
+/** Maximum length of a description in bytes. */
+const LAYOUT_MAX = 64 << 10;
+
+/** Writes the description of a layout, or the fingerprint alone if there is no description or it is too long. */
 export function putLayout(to: Cursor, fingerprint: string, layout = ""): void {
-  for (const byte of atob(layout)) putByte(to, byte.charCodeAt(0));
-  if (layout) return;
-  putByte(to, 0);
-  putHex(to, fingerprint);
+  const description = atob(layout);
+  if (description && description.length <= LAYOUT_MAX) {
+    for (const byte of description) putByte(to, byte.charCodeAt(0));
+  } else {
+    putByte(to, 0);
+    putHex(to, fingerprint);
+  }
 }
 
 /** Reads the name and the layout of a service from an item of HELLO. Throws if the item is malformed. */

@@ -781,3 +781,15 @@ test("failure that cannot be sent is answered with a short text", () =>
     // The server accepts bodies of 1024 bytes.
     frame(0, 3, [...Buffer.from("fris\x01"), 1, 2, 0x80, 8]),
   ));
+
+/** Regression test: the connection was closed. */
+test("description that exceeds a packet is reported as unknown", () =>
+  connected(
+    async (_, receive, sent) => {
+      const fingerprint = new Array<number>(16).fill(0xab);
+      receive(frame(1, 3, fingerprint));
+      await until("it is answered", () => sentWith(sent, 3) === 2);
+      assert.deepEqual([...sent.at(-1)!.subarray(2)], [0, 2, 0, 3, 0, 0, 0, 17, 0, ...fingerprint]);
+    },
+    serve(service("a.Own", "ab".repeat(16), "A".repeat(90_000), {}), {}),
+  ));

@@ -107,8 +107,8 @@ test("connection that the server keeps is an error", async () => {
   assert.equal(gone.code, Code.UNAVAILABLE);
 });
 
-/** Regression test: a server that asked for the layout after the request got no answer. */
-test("layout is described before the hand-off is requested", async () => {
+/** Regression tests: a server that asked for the layout after the request got no answer, and a missing one was empty. */
+for (const layout of [Desk.layout, ""]) test(`layout ${layout && "with a description "}is sent before the hand-off`, async () => {
   const packets: Buffer[] = [];
   // This server sends HELLO and refuses the hand-off.
   const refusing = createServer((socket) => {
@@ -123,10 +123,10 @@ test("layout is described before the hand-off is requested", async () => {
     });
   }).listen(0, host);
   await once(refusing, "listening");
-  await failed(blob({ host, port: (refusing.address() as AddressInfo).port }, "take"));
-  const [layout, request] = packets.slice(-2) as [Buffer, Buffer];
-  assert.deepEqual([layout.readUInt16BE(2), layout.readUInt16BE(4), request.readUInt16BE(4)], [2, 3, 8]);
-  assert.equal(layout.subarray(10).toString("base64"), Desk.layout);
+  await failed(handOff({ host, port: (refusing.address() as AddressInfo).port }, { ...Desk, layout }, Desk.methods.blob, {}));
+  const [description, request] = packets.slice(-2) as [Buffer, Buffer];
+  assert.deepEqual([description.readUInt16BE(2), description.readUInt16BE(4), request.readUInt16BE(4)], [2, 3, 8]);
+  assert.equal(description.subarray(10).toString("base64"), layout || Buffer.from(`00${Desk.fingerprint}`, "hex").toString("base64"));
   refusing.close();
 });
 
