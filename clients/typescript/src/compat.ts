@@ -19,6 +19,8 @@ import { Is } from "./status.js";
 
 /** First byte of the prefix in a packet of native peers. */
 const PREFIX = 0x10;
+/** First byte of a packet that opens a stream, unless it has a prefix. */
+const OPENING = 9;
 /** Bytes charged for a message in addition to its length. */
 const MESSAGE_COST = 64;
 /** The flow control window of each direction of a stream, equal to that of native peers. */
@@ -122,6 +124,8 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
       else if (operation === Op.Extension) deliver(0, Op.Extension, hello());
       else if (operation >= 10) put(to, id, operation, withoutPrefix(body));
       else if (operation === Op.Stream && !stream) {
+        // A message that crossed the end of its stream would open another one.
+        if (body[0] !== OPENING && body[0] !== PREFIX) return;
         streams.set(id, { credit: WINDOW, queued: [], isSending: true, isReceiving: true, ungranted: 0 });
         put(to, id, Op.Stream, withoutPrefix(body));
       } else if (operation === Op.Stream && stream?.isSending) {

@@ -12,9 +12,9 @@ import { Code, encode } from "frisbee-rpc";
 import { connect, type HeaderForm } from "frisbee-rpc/node";
 import { desk, folder } from "./desk.js";
 import { frame } from "./frame.js";
-import { All, Color, Desk, DeskClient } from "./generated/desk.js";
+import { All, Color, Desk, DeskClient, Text } from "./generated/desk.js";
 import { Color as GoColor, InteropClient } from "./generated/interop.js";
-import { failed, until } from "./transports.js";
+import { WINDOW_CHUNKS, failed, until } from "./transports.js";
 
 const host = "127.0.0.1";
 const FORMS: readonly HeaderForm[] = ["current", "old"];
@@ -164,6 +164,39 @@ test("requests end when the server closes their stream", async () => {
   // No request follows the packet that closes the stream at this end, because it would open another stream.
   await until("the stream is closed", () => packets.at(-1)?.length === 10);
   assert.equal(packets.filter((packet) => packet.length === 10).length, 1);
+  channel.close();
+  server.close();
+});
+
+/** Regression test: a request in the same chunk as the credit for the last message opened another stream. */
+test("no request follows the end of its stream", async () => {
+  const packets: Buffer[] = [];
+  const reply = frame(1, 2, encode(Text, { value: "a".repeat(10_000) }));
+  const server = createServer((socket) => {
+    socket.on("error", () => {}).on("data", (data) => {
+      for (let rest = data; rest.length > 0; rest = rest.subarray(10 + rest.readUInt32BE(6))) {
+        const packet = rest.subarray(0, 10 + rest.readUInt32BE(6));
+        packets.push(packet);
+        // The credit of the client does not suffice for the last message.
+        if (packet[10] === 9) socket.write(Buffer.concat([...Array<Buffer>(WINDOW_CHUNKS + 1).fill(reply), frame(1, 2)]));
+        if (packet.readUInt16BE(4) === Desk.methods.add.operation) socket.write(frame(packet.readUInt16BE(2), packet.readUInt16BE(4), [8, 0, 13, 6, 10, 1]));
+      }
+    });
+  }).listen(0, host);
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  const channel = connect({ host, port }, { compat: "current" });
+  const client = new DeskClient(channel);
+  const replies = client.chat((async function* () { await new Promise(() => {}); })());
+  const link = await channel.connected();
+  // The reply to this call follows the messages of the stream.
+  await client.add({});
+  const write = (operation: number, bytes: readonly number[]): void => link.write(1, operation, (to) => bytes.forEach((byte) => (to.bytes[to.at++] = byte)));
+  write(5, [0x80, 0x80, 0x10]);
+  write(2, [8, 0, 5, 10, 0]);
+  await client.add({});
+  assert.deepEqual(packets.filter((packet) => packet.readUInt16BE(4) === 2).map((packet) => packet.length), [12, 10]);
+  await failed(all(replies));
   channel.close();
   server.close();
 });
