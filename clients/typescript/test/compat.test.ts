@@ -11,7 +11,7 @@ import { test, type TestContext } from "node:test";
 import { Code, encode } from "frisbee-rpc";
 import { connect, type HeaderForm } from "frisbee-rpc/node";
 import { desk, folder } from "./desk.js";
-import { frame } from "./frame.js";
+import { frame, idOf, operationOf, splitter } from "./frame.js";
 import { All, Color, Desk, DeskClient, Text } from "./generated/desk.js";
 import { Color as GoColor, InteropClient } from "./generated/interop.js";
 import { WINDOW_CHUNKS, failed, until } from "./transports.js";
@@ -131,18 +131,12 @@ test("a flood of tiny messages is counted with their cost", async () => {
 test("requests end when the server closes their stream", async () => {
   const packets: Buffer[] = [];
   const server = createServer((socket) => {
-    let rest = Buffer.alloc(0);
-    socket.on("error", () => {}).on("data", (data) => {
-      rest = Buffer.concat([rest, data]);
-      while (rest.length >= 10 && rest.length >= 10 + rest.readUInt32BE(6)) {
-        const packet = rest.subarray(0, 10 + rest.readUInt32BE(6));
-        rest = rest.subarray(packet.length);
-        if (packet.readUInt16BE(4) !== 2) continue;
-        packets.push(packet);
-        // The server ends its direction and closes the stream at the first request.
-        if (packets.length === 2) socket.write(Buffer.concat([frame(1, 2, [6, 5, 10, 3, ...Buffer.from("EOF")]), frame(1, 2)]));
-      }
-    });
+    socket.on("error", () => {}).on("data", splitter((packet) => {
+      if (operationOf(packet) !== 2) return;
+      packets.push(packet);
+      // The server ends its direction and closes the stream at the first request.
+      if (packets.length === 2) socket.write(Buffer.concat([frame(1, 2, [6, 5, 10, 3, ...Buffer.from("EOF")]), frame(1, 2)]));
+    }));
   }).listen(0, host);
   await once(server, "listening");
   const { port } = server.address() as { port: number };
@@ -173,15 +167,12 @@ test("no request follows the end of its stream", async () => {
   const packets: Buffer[] = [];
   const reply = frame(1, 2, encode(Text, { value: "a".repeat(10_000) }));
   const server = createServer((socket) => {
-    socket.on("error", () => {}).on("data", (data) => {
-      for (let rest = data; rest.length > 0; rest = rest.subarray(10 + rest.readUInt32BE(6))) {
-        const packet = rest.subarray(0, 10 + rest.readUInt32BE(6));
-        packets.push(packet);
-        // The credit of the client does not suffice for the last message.
-        if (packet[10] === 9) socket.write(Buffer.concat([...Array<Buffer>(WINDOW_CHUNKS + 1).fill(reply), frame(1, 2)]));
-        if (packet.readUInt16BE(4) === Desk.methods.add.operation) socket.write(frame(packet.readUInt16BE(2), packet.readUInt16BE(4), [8, 0, 13, 6, 10, 1]));
-      }
-    });
+    socket.on("error", () => {}).on("data", splitter((packet) => {
+      packets.push(packet);
+      // The credit of the client does not suffice for the last message.
+      if (packet[10] === 9) socket.write(Buffer.concat([...Array<Buffer>(WINDOW_CHUNKS + 1).fill(reply), frame(1, 2)]));
+      if (operationOf(packet) >= 10) socket.write(frame(idOf(packet), operationOf(packet), [8, 0, 13, 6, 10, 1]));
+    }));
   }).listen(0, host);
   await once(server, "listening");
   const { port } = server.address() as { port: number };
@@ -195,7 +186,7 @@ test("no request follows the end of its stream", async () => {
   write(5, [0x80, 0x80, 0x10]);
   write(2, [8, 0, 5, 10, 0]);
   await client.add({});
-  assert.deepEqual(packets.filter((packet) => packet.readUInt16BE(4) === 2).map((packet) => packet.length), [12, 10]);
+  assert.deepEqual(packets.filter((packet) => operationOf(packet) === 2).map((packet) => packet.length), [12, 10]);
   await failed(all(replies));
   channel.close();
   server.close();

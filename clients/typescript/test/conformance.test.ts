@@ -7,7 +7,7 @@ import { createServer, type AddressInfo, type Socket } from "node:net";
 import { test } from "node:test";
 import { Code, Status } from "frisbee-rpc";
 import { connect } from "frisbee-rpc/node";
-import { frame } from "./frame.js";
+import { frame, idOf, operationOf, splitter } from "./frame.js";
 import { InteropClient } from "./generated/interop.js";
 
 const TABLE = "../../crates/frpc-cli/src/conformance/malformed.txt";
@@ -56,20 +56,14 @@ async function reaction(sender: string, expected: string, packets: string): Prom
   const closed = new Promise<"close">((resolve) => (isClosed = () => resolve("close")));
   const server = createServer((socket) => {
     sockets.push(socket);
-    let received = Buffer.alloc(0);
-    let isGreeted = false;
-    socket.on("error", () => {}).on("close", isClosed).on("data", (data) => {
-      if (!isGreeted && sender !== "base") socket.write(sender === "native" ? HELLO : bytesOf(packets, 0));
-      isGreeted = true;
-      received = Buffer.concat([received, data]);
-      for (; received.length >= 10 && received.length >= 10 + received.readUInt32BE(6); received = received.subarray(10 + received.readUInt32BE(6))) {
-        if (received.readUInt16BE(4) === 0) socket.write(frame(0, 1));
-        if (received.readUInt16BE(4) !== ADD) continue;
-        const id = received.readUInt16BE(2);
-        if (sender !== "hello") socket.write(bytesOf(packets, id));
-        if (!["accepted", "close"].includes(expected)) socket.write(frame(id, ADD, REPLY));
-      }
-    });
+    if (sender !== "base") socket.once("data", () => socket.write(sender === "native" ? HELLO : bytesOf(packets, 0)));
+    socket.on("error", () => {}).on("close", isClosed).on("data", splitter((packet) => {
+      if (operationOf(packet) === 0) socket.write(frame(0, 1));
+      if (operationOf(packet) !== ADD) return;
+      const id = idOf(packet);
+      if (sender !== "hello") socket.write(bytesOf(packets, id));
+      if (!["accepted", "close"].includes(expected)) socket.write(frame(id, ADD, REPLY));
+    }));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

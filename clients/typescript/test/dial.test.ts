@@ -8,7 +8,7 @@ import { Channel, Code, Topics, connect, type Dial, type Status, type Transport,
 import { connect as connectSocket, socket } from "frisbee-rpc/node";
 import { WebSocket } from "ws";
 import { Desk, DeskClient } from "./generated/desk.js";
-import { frame } from "./frame.js";
+import { frame, idOf, operationOf, splitter } from "./frame.js";
 import { failed, until } from "./transports.js";
 
 const Socket = WebSocket as unknown as new (url: string, protocols: string[]) => WebSocketLike;
@@ -118,13 +118,10 @@ test("server that closes after each answer fails no call", async (context) => {
       events.data(frame(id, operation, [8, 0, 13, 6, 10, 1]));
       events.close("closed after the answer");
     };
-    const send = (bytes: Uint8Array): void => {
-      const sent = Buffer.from(bytes);
-      for (let at = 0; at < sent.length; at += 10 + sent.readUInt32BE(at + 6)) {
-        const [id, operation] = [sent.readUInt16BE(at + 2), sent.readUInt16BE(at + 4)];
-        if (operation >= 10) setImmediate(answer, id, operation);
-      }
-    };
+    const send = splitter((packet) => {
+      const [id, operation] = [idOf(packet), operationOf(packet)];
+      if (operation >= 10) setImmediate(answer, id, operation);
+    });
     return { send, close() {}, buffered: () => 0 };
   };
   const channel = new Channel(dial, { reconnectTimeout: 500 });
@@ -140,13 +137,13 @@ test("waiting call is repeated when its write ends the connection", async () => 
     events.open();
     // One call at a time.
     events.data(frame(0, 3, [...Buffer.from("fris\x01"), 3, 1, 1]));
+    const split = splitter((packet) => {
+      const [id, operation] = [idOf(packet), operationOf(packet)];
+      if (operation >= 10) setImmediate(() => events.data(frame(id, operation, operation === blob.operation ? [8, 0, 4, 10, 1, 7] : [8, 0, 13, 6, 10, 1])));
+    });
     const send = (bytes: Uint8Array): void => {
       if (isFirst && bytes.length > 100_000) throw new Error("no room");
-      const sent = Buffer.from(bytes);
-      for (let at = 0; at < sent.length; at += 10 + sent.readUInt32BE(at + 6)) {
-        const [id, operation] = [sent.readUInt16BE(at + 2), sent.readUInt16BE(at + 4)];
-        if (operation >= 10) setImmediate(() => events.data(frame(id, operation, operation === blob.operation ? [8, 0, 4, 10, 1, 7] : [8, 0, 13, 6, 10, 1])));
-      }
+      split(bytes);
     };
     return { send, close() {}, buffered: () => 0 };
   };
@@ -168,14 +165,11 @@ test("subscription continues on a channel without reconnect timeout", async () =
     lose = () => events.close("lost");
     events.open();
     setImmediate(() => events.data(frame(0, 3, Buffer.from("fris\x01"))));
-    const send = (bytes: Uint8Array): void => {
-      const sent = Buffer.from(bytes);
-      for (let at = 0; at < sent.length; at += 10 + sent.readUInt32BE(at + 6)) {
-        const [id, operation] = [sent.readUInt16BE(at + 2), sent.readUInt16BE(at + 4)];
-        // The server confirms the subscription, and publishes the number of the connection as a message.
-        if (operation === 0xff00) setImmediate(() => events.data(Buffer.concat([frame(id, operation), frame(id, 0xff02, [1, 97, dials])])));
-      }
-    };
+    const send = splitter((packet) => {
+      const [id, operation] = [idOf(packet), operationOf(packet)];
+      // The server confirms the subscription, and publishes the number of the connection as a message.
+      if (operation === 0xff00) setImmediate(() => events.data(Buffer.concat([frame(id, operation), frame(id, 0xff02, [1, 97, dials])])));
+    });
     return { send, close() {}, buffered: () => 0 };
   };
   const channel = new Channel(dial, { reconnectTimeout: 0 });
@@ -262,12 +256,8 @@ test("call without a connection names the end of the last one, and that it may h
       events.open();
       setImmediate(() => events.data(frame(0, 3, Buffer.from("fris\x01"))));
     }
-    const send = (bytes: Uint8Array): void => {
-      // Before the first call of a service, a packet announces the service.
-      for (let rest = Buffer.from(bytes); rest.length >= 10; rest = rest.subarray(10 + rest.readUInt32BE(6))) {
-        if (rest.readUInt16BE(4) >= 10) sent.resolve();
-      }
-    };
+    // Before the first call of a service, a packet announces the service.
+    const send = splitter((packet) => void (operationOf(packet) >= 10 && sent.resolve()));
     return { send, close() {}, buffered: () => 0 };
   };
   const channel = new Channel(dial, { reconnectTimeout: 50 });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { test } from "node:test";
 import { Channel, Code, Status, Topics, encode, mount, serve, service, type ChannelOptions, type Handlers, type TransportEvents, type Unary } from "frisbee-rpc";
-import { frame } from "./frame.js";
+import { frame, idOf, operationOf, splitter } from "./frame.js";
 import { Desk, DeskClient, Page, Text } from "./generated/desk.js";
 import { failed, until } from "./transports.js";
 
@@ -15,9 +15,7 @@ const { ask, feed, gather, slow } = Page.methods;
 async function connected(run: (channel: Channel, receive: (bytes: Uint8Array) => void, sent: Buffer[]) => Promise<void>, serving?: ChannelOptions["serve"], hello = HELLO): Promise<void> {
   let events: TransportEvents | undefined;
   const sent: Buffer[] = [];
-  const send = (bytes: Uint8Array): void => {
-    for (let rest = Buffer.from(bytes); rest.length > 0; rest = rest.subarray(10 + rest.readUInt32BE(6))) sent.push(rest.subarray(0, 10 + rest.readUInt32BE(6)));
-  };
+  const send = splitter((packet) => sent.push(packet));
   const channel = new Channel((to) => {
     events = to;
     return { send, close() {}, buffered: () => 0 };
@@ -48,7 +46,7 @@ for (const [what, handlers, code] of [
         receive(frame(0x8000, 2, [9, feed.operation]));
         receive(frame(0x8000, 2, encode(feed.request, {})));
         const reply = (id: number, operation: number): Buffer | undefined =>
-          sent.find((packet) => packet.readUInt16BE(2) === id && packet.readUInt16BE(4) === operation)?.subarray(10);
+          sent.find((packet) => idOf(packet) === id && operationOf(packet) === operation)?.subarray(10);
         await until("both are answered", () => Boolean(reply(0x8001, ask.operation) && reply(6, 3)));
         // The reply starts with a prefix that holds the status. The body of TRAILERS is the stream's id, followed by
         // the status.
@@ -70,7 +68,7 @@ for (const [what, body] of [
       async (_, receive, sent) => {
         receive(frame(0x8000, 2, [9, feed.operation]));
         receive(frame(0x8000, 2, body));
-        const trailers = (): Buffer | undefined => sent.find((packet) => packet.readUInt16BE(2) === 6 && packet.readUInt16BE(4) === 3)?.subarray(10);
+        const trailers = (): Buffer | undefined => sent.find((packet) => idOf(packet) === 6 && operationOf(packet) === 3)?.subarray(10);
         await until("it is answered", () => trailers() !== undefined);
         // The status has the code 3. Item 5 states that the call has not run.
         assert.deepEqual([...trailers()!.subarray(0, 8)], [0x80, 0x80, 2, 3, 1, Code.INVALID_ARGUMENT, 5, 0]);
@@ -112,8 +110,8 @@ test("stream whose opening cannot be written sends nothing", () =>
     const status = await failed(client.count({}, { metadata: { "A KEY": "x" } }).next());
     assert.deepEqual([status.code, status.mayHaveRun], [Code.INVALID_ARGUMENT, false]);
     client.count({}).next().catch(() => {});
-    await until("the second is opened", () => sent.some((packet) => packet.readUInt16BE(4) === 2));
-    assert.deepEqual(sent.filter((packet) => packet.readUInt16BE(4) === 7 && packet.length > 10), []);
+    await until("the second is opened", () => sentWith(sent, 2) > 0);
+    assert.deepEqual(sent.filter((packet) => operationOf(packet) === 7 && packet.length > 10), []);
   }));
 
 test("late reply of a cancelled handler is not that of the next call with its id", () => {
@@ -122,7 +120,7 @@ test("late reply of a cancelled handler is not that of the next call with its id
   return connected(
     async (_, receive, sent) => {
       const request = frame(0x8001, ask.operation, encode(ask.request, {}));
-      const texts = (): string[] => sent.filter((packet) => packet.readUInt16BE(4) === ask.operation).map((packet) => packet.subarray(10).toString("latin1"));
+      const texts = (): string[] => sent.filter((packet) => operationOf(packet) === ask.operation).map((packet) => packet.subarray(10).toString("latin1"));
       receive(request);
       receive(frame(0x8001, 6, [ask.operation]));
       receive(request);
@@ -181,8 +179,8 @@ test("values of another type than their field's are refused, and harm no other c
       assert.match((await failed(sending)).message, /not \[object ArrayBuffer\]/);
     }
     const total = client.add({});
-    await until("it is sent", () => sent.some((packet) => packet.readUInt16BE(4) === Desk.methods.add.operation));
-    receive(frame(sent.at(-1)!.readUInt16BE(2), Desk.methods.add.operation, [8, 0, 13, 6, 10, 1]));
+    await until("it is sent", () => sentWith(sent, Desk.methods.add.operation) > 0);
+    receive(frame(idOf(sent.at(-1)!), Desk.methods.add.operation, [8, 0, 13, 6, 10, 1]));
     assert.equal((await total).total, 3n);
   }));
 
@@ -201,9 +199,10 @@ async function dialled(run: (channel: Channel, links: Opened[]) => Promise<void>
   const channel = new Channel((events) => {
     const opened: Opened = { events, sent: [], unsent: 0 };
     links.push(opened);
+    const split = splitter((packet) => opened.sent.push(packet));
     const send = (bytes: Uint8Array): void => {
       opened.unsent += bytes.length;
-      for (let rest = Buffer.from(bytes); rest.length > 0; rest = rest.subarray(10 + rest.readUInt32BE(6))) opened.sent.push(rest.subarray(0, 10 + rest.readUInt32BE(6)));
+      split(bytes);
     };
     return { send, close() {}, buffered: () => opened.unsent };
   }, options);
@@ -227,7 +226,7 @@ function greet({ events }: Opened, streams = 100): void {
   events.data(frame(0, 3, [...Buffer.from("fris\x01"), 2, 1, streams, 4, 3, 0x80, 0x80, 0x10]));
 }
 
-const sentWith = (sent: Buffer[], operation: number): number => sent.filter((packet) => packet.readUInt16BE(4) === operation).length;
+const sentWith = (sent: Buffer[], operation: number): number => sent.filter((packet) => operationOf(packet) === operation).length;
 
 test("lost call of an idempotent method is retried once", () =>
   dialled(async (channel, links) => {
@@ -256,7 +255,7 @@ test("lost call may have run although its retry was refused", () =>
       greet(links[attempt]!);
       await until("it is sent", () => sentWith(sent, operation) === 1);
       // Item 5 of the prefix states that the second attempt has not run.
-      if (attempt) events.data(frame(sent.at(-1)!.readUInt16BE(2), operation, [16, 5, 3, 1, Code.UNAVAILABLE, 5, 0, 6, 5, 10, 0]));
+      if (attempt) events.data(frame(idOf(sent.at(-1)!), operation, [16, 5, 3, 1, Code.UNAVAILABLE, 5, 0, 6, 5, 10, 0]));
       else events.close("lost");
     }
     const status = await call;
@@ -333,7 +332,7 @@ test("generator of a handler ends when its message cannot be sent", () => {
       receive(frame(0x8000, 2, [9, feed.operation]));
       receive(frame(0x8000, 2, encode(feed.request, {})));
       // The caller keeps its direction of the stream open.
-      await until("the failure is sent", () => sent.some((packet) => packet.readUInt16BE(2) === 6 && packet.readUInt16BE(4) === 3));
+      await until("the failure is sent", () => sent.some((packet) => idOf(packet) === 6 && operationOf(packet) === 3));
       assert.ok(hasEnded);
     },
     serve(Page, handlers as unknown as Handlers<typeof Page>),
@@ -363,7 +362,7 @@ test("flood of short messages drops the oldest in time", { timeout: 30_000 }, ()
   connected(async (channel, receive, sent) => {
     const [count, at] = [300_000, 1000];
     const subscribing = new Topics(channel).subscribe("a");
-    await until("it is sent", () => sent.some((packet) => packet.readUInt16BE(4) === 0xff00));
+    await until("it is sent", () => sentWith(sent, 0xff00) > 0);
     receive(frame(1, 0xff00));
     const messages = await subscribing;
     const some = Buffer.concat(new Array<Buffer>(at).fill(frame(1, 0xff02, [1, 97, 1])));
@@ -387,7 +386,7 @@ test("mounted packet is received whatever its body begins with", () => {
       mount(channel, { operations: [1000, 1000], packet: (_, __, is) => bodies.push([...is]) });
       receive(frame(1, 1000, body));
       assert.deepEqual(bodies, [body]);
-      assert.deepEqual(sent.filter((packet) => packet.readUInt16BE(4) === 1000), []);
+      assert.deepEqual(sent.filter((packet) => operationOf(packet) === 1000), []);
     }, serving);
   return received().then(() => received(serve(Page, {} as Handlers<typeof Page>)));
 });
@@ -397,11 +396,11 @@ test("topics of a channel made twice share no id", () =>
   connected(async (channel, receive, sent) => {
     const [first, second] = [new Topics(channel), new Topics(channel)];
     const subscribing = [first.subscribe("a", { group: "one" }), second.subscribe("b", { group: "two" })] as const;
-    const subscribed = (): Buffer[] => sent.filter((packet) => packet.readUInt16BE(4) === 0xff00);
+    const subscribed = (): Buffer[] => sent.filter((packet) => operationOf(packet) === 0xff00);
     await until("both are sent", () => subscribed().length === 2);
-    for (const packet of subscribed()) receive(frame(packet.readUInt16BE(2), 0xff00));
+    for (const packet of subscribed()) receive(frame(idOf(packet), 0xff00));
     const [a, b] = await Promise.all(subscribing);
-    for (const packet of subscribed()) receive(frame(packet.readUInt16BE(2), 0xff02, [1, packet[11]!, 7]));
+    for (const packet of subscribed()) receive(frame(idOf(packet), 0xff02, [1, packet[11]!, 7]));
     assert.deepEqual([(await a.next()).value?.topic, (await b.next()).value?.topic], ["a", "b"]);
   }));
 
@@ -409,7 +408,7 @@ test("topics of a channel made twice share no id", () =>
 test("message keeps the gap in front of it when an older one is dropped", () =>
   connected(async (channel, receive, sent) => {
     const subscribing = new Topics(channel).subscribe("a");
-    await until("it is sent", () => sent.some((packet) => packet.readUInt16BE(4) === 0xff00));
+    await until("it is sent", () => sentWith(sent, 0xff00) > 0);
     receive(frame(1, 0xff00));
     const messages = await subscribing;
     const large = frame(1, 0xff02, [1, 97, ...new Uint8Array(4 << 20)]);
@@ -444,7 +443,7 @@ test("cancelled calls leave no more handlers running than there may be calls", (
         receive(frame(0x8000 + id, ask.operation, encode(ask.request, {})));
         receive(frame(0x8000 + id, 6, [ask.operation]));
       }
-      await until("all are answered", () => sent.filter((packet) => packet.readUInt16BE(4) === ask.operation).length === 1000);
+      await until("all are answered", () => sentWith(sent, ask.operation) === 1000);
       assert.equal(running, 256);
     },
     serve(Page, { ask: () => (running++, new Promise(() => {})) } as unknown as Handlers<typeof Page>),
@@ -456,7 +455,7 @@ test("topic that is too long ends the connection", () =>
   connected(async (channel, receive, sent) => {
     const link = await channel.connected();
     const subscribing = new Topics(channel).subscribe(">");
-    await until("it is sent", () => sent.some((packet) => packet.readUInt16BE(4) === 0xff00));
+    await until("it is sent", () => sentWith(sent, 0xff00) > 0);
     receive(frame(1, 0xff00));
     const messages = await subscribing;
     receive(frame(1, 0xff02, [0xff, 1, ...new Uint8Array(255).fill(97)]));
@@ -471,8 +470,8 @@ test("call whose timeout has passed runs no handler", () => {
     async (_, receive, sent) => {
       // Item 1 of the prefix is the timeout.
       receive(frame(0x8001, ask.operation, [16, 3, 1, 1, 0, ...encode(ask.request, {})]));
-      await until("it is answered", () => sent.some((packet) => packet.readUInt16BE(4) === ask.operation));
-      const [answer] = sent.filter((packet) => packet.readUInt16BE(4) === ask.operation) as [Buffer];
+      await until("it is answered", () => sentWith(sent, ask.operation) > 0);
+      const [answer] = sent.filter((packet) => operationOf(packet) === ask.operation) as [Buffer];
       // Item 3 of the prefix is the status code, and item 5 states that the call has not run.
       assert.deepEqual([...answer.subarray(10, 17)], [16, 5, 3, 1, Code.DEADLINE_EXCEEDED, 5, 0]);
       assert.equal(running, 0);
@@ -568,7 +567,7 @@ test("sync after a failed one reports unconfirmed messages", () =>
       if (at < 2) greet(link()!);
       await until("it is sent", () => sentWith(link()!.sent, 0xff03) === Math.max(at, 1));
       if (at === 0) link()!.events.close("lost");
-      else link()!.events.data(frame(link()!.sent.at(-1)!.readUInt16BE(2), 0xff03));
+      else link()!.events.data(frame(idOf(link()!.sent.at(-1)!), 0xff03));
       assert.equal(await syncing, code);
     }
     await published;
@@ -639,7 +638,7 @@ test("ids of streams stay near the last one", () =>
     for (let at = 0; at < 0x5000; at++) client.count({}).next().catch(() => {});
     for (let at = 0; at < 0x4000; at++) await client.count({}).return?.();
     let last = 0;
-    const opened = sent.filter((packet) => packet.readUInt16BE(4) === 2 && packet[10] === 9).map((packet) => packet.readUInt16BE(2));
+    const opened = sent.filter((packet) => operationOf(packet) === 2 && packet[10] === 9).map((packet) => idOf(packet));
     for (const id of opened) {
       assert.ok(((id - last) & 0x7fff) <= 0x4000, `${id} after ${last}`);
       last = id;
@@ -670,7 +669,7 @@ test("single reply to streamed requests waits for credit", () =>
   connected(
     async (_, receive, sent) => {
       receive(Buffer.concat([frame(0x8000, 2, [9, gather.operation]), frame(0x8000, 7)]));
-      const ofStream = (): number[] => sent.filter((packet) => packet.readUInt16BE(2) === 0x8000).map((packet) => packet.readUInt16BE(4));
+      const ofStream = (): number[] => sent.filter((packet) => idOf(packet) === 0x8000).map((packet) => operationOf(packet));
       await new Promise(setImmediate);
       assert.deepEqual(ofStream(), []);
       receive(frame(0x8000, 5, [1]));
@@ -760,7 +759,7 @@ test("stream that its caller does not end is reset", (context) =>
       context.mock.timers.enable({ apis: ["setTimeout"] });
       receive(frame(0x8000, 2, [9, gather.operation]));
       await new Promise(setImmediate);
-      const ends = (): boolean[] => sent.filter((packet) => packet.readUInt16BE(4) === 7).map((packet) => packet.length > 10);
+      const ends = (): boolean[] => sent.filter((packet) => operationOf(packet) === 7).map((packet) => packet.length > 10);
       assert.deepEqual(ends(), [false]);
       context.mock.timers.tick(10_000);
       await new Promise(setImmediate);

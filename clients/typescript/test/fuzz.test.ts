@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { Channel, Topics, serve, type TransportEvents } from "frisbee-rpc";
+import { frame } from "./frame.js";
 import { Desk, DeskClient, Page } from "./generated/desk.js";
 
 const CORPUS = "../../fuzz/corpus";
@@ -24,18 +25,8 @@ const page = serve(Page, {
   slow: () => new Promise(() => {}),
 });
 
-const packet = (id: number, operation: number, body: Uint8Array | readonly number[]): Uint8Array => {
-  const bytes = new Uint8Array(10 + body.length);
-  const view = new DataView(bytes.buffer);
-  view.setUint16(0, 15);
-  view.setUint16(2, id);
-  view.setUint16(4, operation);
-  view.setUint32(6, body.length);
-  bytes.set(body, 10);
-  return bytes;
-};
 const joined = (...parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts));
-const HELLO = packet(0, 3, [...Buffer.from("fris\x01"), 4, 3, 0x80, 0x80, 0x10]);
+const HELLO = frame(0, 3, [...Buffer.from("fris\x01"), 4, 3, 0x80, 0x80, 0x10]);
 
 /**
  * Feeds these bytes to a connection, in pieces of this length. Returns the packets that the connection sent and the
@@ -81,7 +72,7 @@ test("a connection takes or refuses all bytes of the corpus, in pieces of any le
       for (const [bytes, length] of [
         [input, input.length],
         [joined(HELLO, input), 7],
-        [joined(HELLO, packet(1, 2, input), packet(0x8000, 2, input), packet(0x4000, Desk.methods.add.operation, input), packet(1, 0xff02, input), packet(0, 0xff04, input), packet(1, 7, input)), 1 << 20],
+        [joined(HELLO, frame(1, 2, input), frame(0x8000, 2, input), frame(0x4000, Desk.methods.add.operation, input), frame(1, 0xff02, input), frame(0, 0xff04, input), frame(1, 7, input)), 1 << 20],
       ] as const) {
         const { sent, ended } = await connection(bytes, Math.max(length, 1));
         assert.ok(sent < 1 << 16, `${sent} bytes were sent for ${folder}/${name}`);
@@ -101,22 +92,22 @@ test("damaged packets of a good connection are taken or refused", async () => {
   const { add, count } = Desk.methods;
   const good = joined(
     HELLO,
-    packet(1, 1, []),
-    packet(0x4000, add.operation, [16, 4, 2, 2, 1, 0x61, 8, 0, 13, 6, 10, 1]),
-    packet(1, 2, [8, 0, 13, 2]),
-    packet(1, 5, [0x80, 1]),
-    packet(1, 7, []),
-    packet(2, 7, [3, 0x6e, 0x6f]),
-    packet(0x8000, 2, [9, Page.methods.gather.operation]),
-    packet(0x8000, 2, [8, 0, 13, 2]),
-    packet(0x8000, 7, []),
-    packet(1, Page.methods.ask.operation, [16, 2, 4, 0, 8, 0, 5, 10, 1, 0x61]),
-    packet(1, 6, [Page.methods.slow.operation]),
-    packet(1, 0xff00, []),
-    packet(0, 0xff02, [3, 0x61, 0x2e, 0x62, 1]),
-    packet(2, 0xff05, [3, 0x6e, 0x6f]),
-    packet(0, count.operation, [6, 5, 10, 1, 0xff]),
-    packet(0, 4, []),
+    frame(1, 1, []),
+    frame(0x4000, add.operation, [16, 4, 2, 2, 1, 0x61, 8, 0, 13, 6, 10, 1]),
+    frame(1, 2, [8, 0, 13, 2]),
+    frame(1, 5, [0x80, 1]),
+    frame(1, 7, []),
+    frame(2, 7, [3, 0x6e, 0x6f]),
+    frame(0x8000, 2, [9, Page.methods.gather.operation]),
+    frame(0x8000, 2, [8, 0, 13, 2]),
+    frame(0x8000, 7, []),
+    frame(1, Page.methods.ask.operation, [16, 2, 4, 0, 8, 0, 5, 10, 1, 0x61]),
+    frame(1, 6, [Page.methods.slow.operation]),
+    frame(1, 0xff00, []),
+    frame(0, 0xff02, [3, 0x61, 0x2e, 0x62, 1]),
+    frame(2, 0xff05, [3, 0x6e, 0x6f]),
+    frame(0, count.operation, [6, 5, 10, 1, 0xff]),
+    frame(0, 4, []),
   );
   for (let round = 0; round < 2000; round++) {
     const bytes = good.slice();

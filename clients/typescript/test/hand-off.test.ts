@@ -8,10 +8,12 @@ import { test } from "node:test";
 import { Code, type Channel, type Status } from "frisbee-rpc";
 import { handOff, type Address, type HandOffOptions } from "frisbee-rpc/node";
 import { desk, folder } from "./desk.js";
+import { frame, idOf, operationOf, splitter } from "./frame.js";
 import { Desk, DeskClient } from "./generated/desk.js";
 import { failed, type Desk as Server } from "./transports.js";
 
 const host = "127.0.0.1";
+const HELLO = frame(0, 3, Buffer.from("fris\x01"));
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const blob = (address: Address, text: string, options?: HandOffOptions): ReturnType<typeof handOff<{ data: Uint8Array }, { data: Uint8Array }>> =>
   handOff(address, Desk, Desk.methods.blob, { data: bytes(text) }, options);
@@ -68,7 +70,7 @@ test("hand-off is repeated while the server is busy", async () => {
         const isHandOff = received.readUInt16BE(4) === 8;
         const rest = received.subarray(10 + received.readUInt32BE(6));
         busy -= Number(isHandOff);
-        if (isHandOff && busy >= 0) client.write(Buffer.from([0, 15, 0, 0, 0, 8, 0, 0, 0, 1, 2]));
+        if (isHandOff && busy >= 0) client.write(frame(0, 8, [2]));
         else there.write(received.subarray(0, received.length - rest.length));
         received = rest;
       }
@@ -107,25 +109,24 @@ test("connection that the server keeps is an error", async () => {
   assert.equal(gone.code, Code.UNAVAILABLE);
 });
 
-/** Regression tests: a server that asked for the layout after the request got no answer, and a missing one was empty. */
+/**
+ * Regression tests: a server that asked for the layout after the request got no answer, and a missing description was
+ * sent as an empty one.
+ */
 for (const layout of [Desk.layout, ""]) test(`layout ${layout && "with a description "}is sent before the hand-off`, async () => {
   const packets: Buffer[] = [];
   // This server sends HELLO and refuses the hand-off.
   const refusing = createServer((socket) => {
-    let received = Buffer.alloc(0);
-    socket.once("data", () => socket.write(Buffer.from("000f00000003000000056672697301", "hex")));
-    socket.on("error", () => {}).on("data", (chunk: Buffer) => {
-      received = Buffer.concat([received, chunk]);
-      for (let length; received.length >= 10 && received.length >= (length = 10 + received.readUInt32BE(6)); received = received.subarray(length)) {
-        packets.push(received.subarray(0, length));
-        if (received.readUInt16BE(4) === 8) socket.write(Buffer.from("000f000000080000000103", "hex"));
-      }
-    });
+    socket.once("data", () => socket.write(HELLO));
+    socket.on("error", () => {}).on("data", splitter((packet) => {
+      packets.push(packet);
+      if (operationOf(packet) === 8) socket.write(frame(0, 8, [3]));
+    }));
   }).listen(0, host);
   await once(refusing, "listening");
   await failed(handOff({ host, port: (refusing.address() as AddressInfo).port }, { ...Desk, layout }, Desk.methods.blob, {}));
   const [description, request] = packets.slice(-2) as [Buffer, Buffer];
-  assert.deepEqual([description.readUInt16BE(2), description.readUInt16BE(4), request.readUInt16BE(4)], [2, 3, 8]);
+  assert.deepEqual([idOf(description), operationOf(description), operationOf(request)], [2, 3, 8]);
   assert.equal(description.subarray(10).toString("base64"), layout || Buffer.from(`00${Desk.fingerprint}`, "hex").toString("base64"));
   refusing.close();
 });
@@ -133,7 +134,7 @@ for (const layout of [Desk.layout, ""]) test(`layout ${layout && "with a descrip
 test("abort before the answer closes the connection", async () => {
   // This server sends HELLO but does not answer the hand-off request.
   const silent = createServer((socket) => {
-    socket.once("data", () => socket.write(Buffer.from("000f00000003000000056672697301000f0000000100000000", "hex"))).on("error", () => {});
+    socket.once("data", () => socket.write(Buffer.concat([HELLO, frame(0, 1)]))).on("error", () => {});
   }).listen(0, host);
   await once(silent, "listening");
   const accepted = once(silent, "connection") as Promise<[Socket]>;
@@ -156,7 +157,7 @@ test("abort before the answer closes the connection", async () => {
 test("abort of the calls before the hand-off closes the connection", { timeout: 10_000 }, async () => {
   // This server sends HELLO but answers nothing.
   const silent = createServer((socket) => {
-    socket.once("data", () => socket.write(Buffer.from("000f00000003000000056672697301000f0000000100000000", "hex"))).on("error", () => {});
+    socket.once("data", () => socket.write(Buffer.concat([HELLO, frame(0, 1)]))).on("error", () => {});
   }).listen(0, host);
   await once(silent, "listening");
   const accepted = once(silent, "connection") as Promise<[Socket]>;
@@ -188,7 +189,7 @@ test("connection lost after the calls before the hand-off is not replaced", asyn
   // This server sends HELLO but answers nothing.
   const greeting = createServer((socket) => {
     sockets.push(socket);
-    socket.once("data", () => socket.write(Buffer.from("000f00000003000000056672697301000f0000000100000000", "hex")));
+    socket.once("data", () => socket.write(Buffer.concat([HELLO, frame(0, 1)])));
     socket.on("data", (chunk: Buffer) => {
       if (!chunk.toString("hex").includes("000f00000008")) return;
       isRequested = true;

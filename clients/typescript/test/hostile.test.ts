@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { test } from "node:test";
 import { Code, Topics } from "frisbee-rpc";
 import { connect, handOff } from "frisbee-rpc/node";
-import { frame } from "./frame.js";
+import { frame, idOf, operationOf, splitter } from "./frame.js";
 import { failed, until } from "./transports.js";
 import { Desk, DeskClient } from "./generated/desk.js";
 
@@ -20,15 +20,7 @@ async function withServer(bytes: Buffer, run: (client: DeskClient) => Promise<vo
   const server = createServer((socket) => {
     socket.on("error", () => {});
     socket.write(bytes);
-    let rest = Buffer.alloc(0);
-    socket.on("data", (data) => {
-      rest = Buffer.concat([rest, data]);
-      while (rest.length >= 10 && rest.length >= 10 + rest.readUInt32BE(6)) {
-        const end = 10 + rest.readUInt32BE(6);
-        answer?.(socket, rest.subarray(0, end));
-        rest = rest.subarray(end);
-      }
-    });
+    socket.on("data", splitter((packet) => answer?.(socket, packet)));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -41,9 +33,6 @@ async function withServer(bytes: Buffer, run: (client: DeskClient) => Promise<vo
     server.close();
   }
 }
-
-const operationOf = (frame: Buffer): number => frame.readUInt16BE(4);
-const idOf = (frame: Buffer): number => frame.readUInt16BE(2);
 
 for (const [name, bytes, reason] of [
   ["a length beyond the limit", frame(0, 3, [], 0xffff_ffff), /a packet of 4294967295 bytes/],

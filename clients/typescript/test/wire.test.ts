@@ -16,11 +16,13 @@ const REPOSITORY = "../../";
 
 vectors();
 
-test("decoded message shares no memory with its bytes, also with those of a Buffer", () => {
-  const body = Buffer.from(encode(desk.Chunk, { data: new Uint8Array([1, 2]) }));
-  const { data } = decode(desk.Chunk, body);
-  body.fill(0);
-  assert.deepEqual(data, new Uint8Array([1, 2]));
+test("decoded message shares no memory with its bytes", () => {
+  const body = encode(desk.Chunk, { data: new Uint8Array([1, 2]) });
+  for (const bytes of [body, Buffer.from(body)]) {
+    const { data } = decode(desk.Chunk, bytes);
+    bytes.fill(0);
+    assert.deepEqual(data, new Uint8Array([1, 2]));
+  }
 });
 
 test("presence is exact in the extended form", () => {
@@ -89,13 +91,6 @@ test("text of every length and script survives, with its byte order mark", () =>
   for (const s of ["", "a".repeat(39), "a".repeat(41), "ä".repeat(30), "\uFEFFmark", "😀".repeat(100), "a".repeat(70_000), "x\0y"]) {
     assert.equal(decode(desk.All, encode(desk.All, { s })).s, s);
   }
-});
-
-test("bytes are copied out of the body", () => {
-  const body = encode(desk.Chunk, { data: new Uint8Array([1, 2, 3]) });
-  const { data } = decode(desk.Chunk, body);
-  body.fill(9);
-  assert.deepEqual(data, new Uint8Array([1, 2, 3]));
 });
 
 test("messages nest a hundred deep and no deeper", () => {
