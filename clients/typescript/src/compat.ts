@@ -12,19 +12,15 @@
  * enforces deadlines instead.
  */
 
-import { reader, takeVarint, takeView, writer, written, type Cursor } from "./bytes.js";
+import { putItem, putRaw, putVarint, reader, takeVarint, takeView, utf8, writer, written, type Cursor } from "./bytes.js";
 import { cutter, numbered, putPacket, type HeaderForm } from "./frames.js";
-import { Op, type Dial } from "./link.js";
+import { Op, WINDOW, type Dial } from "./link.js";
+import { PREFIX } from "./prefix.js";
 import { Is } from "./status.js";
+import { MESSAGE_COST } from "./stream.js";
 
-/** First byte of the prefix in a packet of native peers. */
-const PREFIX = 0x10;
 /** First byte of a packet that opens a stream, unless it has a prefix. */
 const OPENING = 9;
-/** Bytes charged for a message in addition to its length. */
-const MESSAGE_COST = 64;
-/** The flow control window of each direction of a stream, equal to that of native peers. */
-const WINDOW = 256 << 10;
 /** Maximum total charge of messages that wait for credit. */
 const QUEUED_MAX = 16 << 20;
 /** Maximum number of open streams. A Rust server closes a connection that has more. */
@@ -215,21 +211,14 @@ export function compat(dial: Dial, form: HeaderForm): Dial {
 /** Returns a HELLO for the link. It offers no services and states the limits of compat peers. */
 function hello(): Uint8Array {
   const to = writer();
-  const item = (type: number, value: number): void => {
-    const bytes = numbered(value);
-    to.bytes.set([type, bytes.length], to.at);
-    to.bytes.set(bytes, to.at + 2);
-    to.at += 2 + bytes.length;
-  };
-  to.bytes.set([0x66, 0x72, 0x69, 0x73, 1]);
-  to.at = 5;
-  item(2, STREAMS_MAX);
-  item(4, WINDOW);
+  putRaw(to, utf8("fris\x01"));
+  putItem(to, 2, () => putVarint(to, STREAMS_MAX));
+  putItem(to, 4, () => putVarint(to, WINDOW));
   return written(to);
 }
 
 /** Returns the body of a reset. */
-const failure = (code: number, text: string): Uint8Array => numbered(code, new TextEncoder().encode(text));
+const failure = (code: number, text: string): Uint8Array => numbered(code, utf8(text));
 
 const isEnd = (body: Uint8Array): boolean => body.length === END.length && END.every((byte, at) => body[at] === byte);
 

@@ -3,7 +3,7 @@
  * implementation of its own.
  */
 
-import { putByte, putHalf, putRaw, writer, written, type Cursor } from "./bytes.js";
+import { putHalf, putRaw, putVarint, writer, written, type Cursor } from "./bytes.js";
 
 /** Header form of packets. `old` has no magic number and is used by frisbee-go up to v0.10.2. */
 export type HeaderForm = "current" | "old";
@@ -70,8 +70,7 @@ export function cutter(form: HeaderForm, take: (id: number, operation: number, b
 /** Returns a body that starts with a number, encoded as a varint. */
 export function numbered(value: number, body: ArrayLike<number> = []): Uint8Array {
   const to = writer();
-  for (; value > 127; value = Math.floor(value / 128)) putByte(to, value | 128);
-  putByte(to, value);
+  putVarint(to, value);
   putRaw(to, body);
   return written(to);
 }

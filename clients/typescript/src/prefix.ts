@@ -4,7 +4,7 @@ import { Malformed, expect, isBytes, remaining, malformed, peek, putItem, putRaw
 import { Is, Status, codeOf, notRun, type Metadata } from "./status.js";
 
 /** First byte of a prefix. A message starts with 0, 6 or 8 instead. */
-const PREFIX = 0x10;
+export const PREFIX = 0x10;
 /** Maximum length of a prefix in bytes. */
 const PREFIX_MAX = 64 << 10;
 /**

@@ -12,7 +12,7 @@ import type { Source } from "./service.js";
 import { Is, Status, codeOf, givenUp, notRun, toStatus, type Metadata } from "./status.js";
 
 /** Bytes charged for a message in addition to its length. */
-const MESSAGE_COST = 64;
+export const MESSAGE_COST = 64;
 /** A receiver returns credit after each of this many parts of the window. */
 const PARTS = 4;
 /** Maximum length of the text in a reset. The rest is ignored. */
