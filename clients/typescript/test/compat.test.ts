@@ -14,6 +14,7 @@ import { desk, folder } from "./desk.js";
 import { frame, idOf, operationOf, splitter } from "./frame.js";
 import { All, Color, Desk, DeskClient, Text } from "./generated/desk.js";
 import { Color as GoColor, InteropClient } from "./generated/interop.js";
+import { listening } from "./ports.js";
 import { WINDOW_CHUNKS, failed, until } from "./transports.js";
 
 const host = "127.0.0.1";
@@ -117,9 +118,8 @@ test("a flood of tiny messages is counted with their cost", async () => {
       received = Buffer.concat([received, data]);
       isClosed ||= received.includes(frame(1, 2));
     });
-  }).listen(0, host);
-  await once(hostile, "listening");
-  const { port } = hostile.address() as { port: number };
+  });
+  const port = await listening(hostile);
   const channel = connect({ host, port }, { compat: "current" });
   const counts = new DeskClient(channel).count({});
   await until("the stream is closed", () => isClosed);
@@ -137,9 +137,8 @@ test("requests end when the server closes their stream", async () => {
       // The server ends its direction and closes the stream at the first request.
       if (packets.length === 2) socket.write(Buffer.concat([frame(1, 2, [6, 5, 10, 3, ...Buffer.from("EOF")]), frame(1, 2)]));
     }));
-  }).listen(0, host);
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
+  });
+  const port = await listening(server);
   const channel = connect({ host, port }, { compat: "current" });
   let isStopped = false;
   async function* requests(): AsyncGenerator<{ value: string }> {
@@ -173,9 +172,8 @@ test("no request follows the end of its stream", async () => {
       if (packet[10] === 9) socket.write(Buffer.concat([...Array<Buffer>(WINDOW_CHUNKS + 1).fill(reply), frame(1, 2)]));
       if (operationOf(packet) >= 10) socket.write(frame(idOf(packet), operationOf(packet), [8, 0, 13, 6, 10, 1]));
     }));
-  }).listen(0, host);
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
+  });
+  const port = await listening(server);
   const channel = connect({ host, port }, { compat: "current" });
   const client = new DeskClient(channel);
   const replies = client.chat((async function* () { await new Promise(() => {}); })());
@@ -194,9 +192,8 @@ test("no request follows the end of its stream", async () => {
 
 test("server that breaks the base protocol loses its connection", async () => {
   for (const [bytes, problem] of [["010203040506070809", /header without its magic/], ["000f0001000affffffff", /packet of 4294967295 bytes exceeds/]] as const) {
-    const hostile = createServer((socket) => void socket.on("error", () => {}).write(Buffer.from(`${bytes}00`, "hex"))).listen(0, host);
-    await once(hostile, "listening");
-    const { port } = hostile.address() as { port: number };
+    const hostile = createServer((socket) => void socket.on("error", () => {}).write(Buffer.from(`${bytes}00`, "hex")));
+    const port = await listening(hostile);
     const channel = connect({ host, port }, { compat: "current", reconnectTimeout: 100 });
     const status = await failed(new DeskClient(channel).add({}, { timeout: 2000 }));
     assert.match(status.message, problem);

@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { once } from "node:events";
-import { createServer, type AddressInfo, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { test } from "node:test";
 import { Code, Status } from "frisbee-rpc";
 import { connect } from "frisbee-rpc/node";
 import { frame, idOf, operationOf, splitter } from "./frame.js";
 import { InteropClient } from "./generated/interop.js";
+import { listening } from "./ports.js";
 
 const TABLE = "../../crates/frpc-cli/src/conformance/malformed.txt";
 const HELLO = frame(0, 3, [...Buffer.from("fris\x01"), 4, 3, 0x80, 0x80, 0x10]);
@@ -64,9 +64,8 @@ async function reaction(sender: string, expected: string, packets: string): Prom
       if (sender !== "hello") socket.write(bytesOf(packets, id));
       if (!["accepted", "close"].includes(expected)) socket.write(frame(id, ADD, REPLY));
     }));
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  });
+  const port = await listening(server);
   const channel = connect({ host: "127.0.0.1", port }, sender === "base" ? { compat: "current" } : {});
   const answered = new InteropClient(channel).add({ a: 1n, b: 2n }, { timeout: 5000 }).then(
     () => (expected === "accepted" ? "accepted" : "ignored"),

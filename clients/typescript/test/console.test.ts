@@ -5,7 +5,6 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
 import { createServer, request as ask, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
@@ -15,6 +14,7 @@ import { connect } from "frisbee-rpc/node";
 import { desk, remove } from "./desk.js";
 import { DeskClient } from "./generated/desk.js";
 import { chromium, type Page } from "./guest/chromium.js";
+import { listening } from "./ports.js";
 import { failed, until } from "./transports.js";
 
 const profile = mkdtempSync(`${tmpdir()}/console-`);
@@ -281,9 +281,8 @@ if (!open) {
       inner.on("close", () => socket.close());
       socket.on("close", () => inner.close());
     });
-    tampering.listen(0, "127.0.0.1");
-    await once(tampering, "listening");
-    const page = await console_((tampering.address() as { port: number }).port);
+    const port = await listening(tampering);
+    const page = await console_(port);
     await act(page, `all("nav a").find((one) => one.textContent.startsWith("Echo")).click();`);
     await until("the form", () => see(page, `button("Example") !== undefined`));
     assert.equal(await see(page, `shown("h1")`), "<b>d</b>k/Echo");
@@ -310,9 +309,8 @@ if (!open) {
       response.setHeader("content-type", "text/html");
       response.end("<!doctype html><title>otherServer</title>");
     });
-    otherServer.listen(0, "127.0.0.1");
-    await once(otherServer, "listening");
-    const page = await open(`http://127.0.0.1:${(otherServer.address() as { port: number }).port}/`);
+    const port = await listening(otherServer);
+    const page = await open(`http://127.0.0.1:${port}/`);
     const socket = (host: string): string => `new Promise((done) => {
       const socket = new WebSocket("ws://${host}:${server.port}/", "frisbee.1");
       socket.onopen = () => done("open");

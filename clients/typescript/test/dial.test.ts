@@ -9,6 +9,7 @@ import { connect as connectSocket, socket } from "frisbee-rpc/node";
 import { WebSocket } from "ws";
 import { Desk, DeskClient } from "./generated/desk.js";
 import { frame, idOf, operationOf, splitter } from "./frame.js";
+import { listening } from "./ports.js";
 import { failed, until } from "./transports.js";
 
 const Socket = WebSocket as unknown as new (url: string, protocols: string[]) => WebSocketLike;
@@ -94,9 +95,8 @@ test("malformed bytes before the dial returns end the connection", async () => {
 });
 
 test("deadline before a connection names the failure to connect", async () => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
+  const server = createServer();
+  const port = await listening(server);
   server.close();
   await once(server, "close");
   const status = await failure(connectSocket({ host: "127.0.0.1", port }), 300);
@@ -190,9 +190,8 @@ test("closed socket is gone though it never connects", async () => {
 
 /** Regression test: a client connected to itself on the port of a stopped server, which could not listen again. */
 test("socket connected to itself is closed", async () => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
+  const server = createServer();
+  const port = await listening(server);
   server.close();
   const [opened, closed] = [deferred(), deferred()];
   const address = { host: "127.0.0.1", port, localPort: port };
@@ -205,11 +204,10 @@ test("socket connected to itself is closed", async () => {
 });
 
 test("closed socket is gone though its peer reads nothing", async () => {
-  const server = createServer({ pauseOnConnect: true }).listen(0, "127.0.0.1");
+  const server = createServer({ pauseOnConnect: true });
   const accepted = once(server, "connection") as Promise<[NetSocket]>;
-  await once(server, "listening");
   const [opened, closed] = [deferred(), deferred()];
-  const { port } = server.address() as { port: number };
+  const port = await listening(server);
   const transport = socket({ host: "127.0.0.1", port })({ open: () => opened.resolve(), data() {}, close: () => closed.resolve() });
   await opened.promise;
   transport.send(new Uint8Array(64 << 20));
@@ -222,11 +220,10 @@ test("closed socket is gone though its peer reads nothing", async () => {
 
 /** Regression test: each byte that the peer sent extended the timeout for unsent bytes. */
 test("closed socket is gone though its peer only sends", { timeout: 10_000 }, async (context) => {
-  const server = createServer({ pauseOnConnect: true }).listen(0, "127.0.0.1");
+  const server = createServer({ pauseOnConnect: true });
   const accepted = once(server, "connection") as Promise<[NetSocket]>;
-  await once(server, "listening");
   const [opened, closed] = [deferred(), deferred()];
-  const { port } = server.address() as { port: number };
+  const port = await listening(server);
   const transport = socket({ host: "127.0.0.1", port })({ open: () => opened.resolve(), data() {}, close: () => closed.resolve() });
   const [peer] = await accepted;
   // Ignored, because the socket may be closed before the next byte is sent.

@@ -3,13 +3,14 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { test } from "node:test";
 import { Code, type Channel, type Status } from "frisbee-rpc";
 import { handOff, type Address, type HandOffOptions } from "frisbee-rpc/node";
 import { desk, folder } from "./desk.js";
 import { frame, idOf, operationOf, splitter } from "./frame.js";
 import { Desk, DeskClient } from "./generated/desk.js";
+import { listening } from "./ports.js";
 import { failed, type Desk as Server } from "./transports.js";
 
 const host = "127.0.0.1";
@@ -79,10 +80,10 @@ test("hand-off is repeated while the server is busy", async () => {
         received = Buffer.alloc(0);
       }
     }).on("end", () => there.end());
-  }).listen(0, host);
+  });
   proxy.unref();
-  await once(proxy, "listening");
-  const { socket } = await blob({ host, port: (proxy.address() as AddressInfo).port }, "take");
+  const port = await listening(proxy);
+  const { socket } = await blob({ host, port }, "take");
   await exchange(socket);
   assert.equal(busy, -1);
   proxy.close();
@@ -122,9 +123,9 @@ for (const layout of [Desk.layout, ""]) test(`layout ${layout && "with a descrip
       packets.push(packet);
       if (operationOf(packet) === 8) socket.write(frame(0, 8, [3]));
     }));
-  }).listen(0, host);
-  await once(refusing, "listening");
-  await failed(handOff({ host, port: (refusing.address() as AddressInfo).port }, { ...Desk, layout }, Desk.methods.blob, {}));
+  });
+  const port = await listening(refusing);
+  await failed(handOff({ host, port }, { ...Desk, layout }, Desk.methods.blob, {}));
   const [description, request] = packets.slice(-2) as [Buffer, Buffer];
   assert.deepEqual([idOf(description), operationOf(description), operationOf(request)], [2, 3, 8]);
   assert.equal(description.subarray(10).toString("base64"), layout || Buffer.from(`00${Desk.fingerprint}`, "hex").toString("base64"));
@@ -135,11 +136,11 @@ test("abort before the answer closes the connection", async () => {
   // This server sends HELLO but does not answer the hand-off request.
   const silent = createServer((socket) => {
     socket.once("data", () => socket.write(Buffer.concat([HELLO, frame(0, 1)]))).on("error", () => {});
-  }).listen(0, host);
-  await once(silent, "listening");
+  });
+  const port = await listening(silent);
   const accepted = once(silent, "connection") as Promise<[Socket]>;
   const controller = new AbortController();
-  const call = failed(blob({ host, port: (silent.address() as { port: number }).port }, "take", { signal: controller.signal }));
+  const call = failed(blob({ host, port }, "take", { signal: controller.signal }));
   const [socket] = await accepted;
   let received = "";
   await new Promise<void>((resolve) => socket.on("data", (chunk: Buffer) => {
@@ -158,11 +159,10 @@ test("abort of the calls before the hand-off closes the connection", { timeout: 
   // This server sends HELLO but answers nothing.
   const silent = createServer((socket) => {
     socket.once("data", () => socket.write(Buffer.concat([HELLO, frame(0, 1)]))).on("error", () => {});
-  }).listen(0, host);
-  await once(silent, "listening");
+  });
   const accepted = once(silent, "connection") as Promise<[Socket]>;
   const controller = new AbortController();
-  const { port } = silent.address() as { port: number };
+  const port = await listening(silent);
   let call: Promise<Status> | undefined;
   await new Promise<void>((called) => {
     const before = async (channel: Channel): Promise<void> => {
@@ -195,9 +195,9 @@ test("connection lost after the calls before the hand-off is not replaced", asyn
       isRequested = true;
       socket.destroy();
     }).on("error", () => {});
-  }).listen(0, host);
-  await once(greeting, "listening");
-  const lost = await failed(blob({ host, port: (greeting.address() as { port: number }).port }, "take", {
+  });
+  const port = await listening(greeting);
+  const lost = await failed(blob({ host, port }, "take", {
     before: async (channel) => {
       const first = await channel.connected();
       sockets[0]?.destroy();

@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { createServer, type Socket } from "node:net";
-import { once } from "node:events";
 import { test } from "node:test";
 import { Code, Topics } from "frisbee-rpc";
 import { connect, handOff } from "frisbee-rpc/node";
 import { frame, idOf, operationOf, splitter } from "./frame.js";
+import { listening } from "./ports.js";
 import { failed, until } from "./transports.js";
 import { Desk, DeskClient } from "./generated/desk.js";
 
@@ -22,9 +22,7 @@ async function withServer(bytes: Buffer, run: (client: DeskClient) => Promise<vo
     socket.write(bytes);
     socket.on("data", splitter((packet) => answer?.(socket, packet)));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
+  const port = await listening(server);
   const channel = connect({ port, host: "127.0.0.1" }, { reconnectTimeout: 1000 });
   try {
     await run(new DeskClient(channel));
@@ -291,9 +289,8 @@ for (const answer of [[], [4]]) test(`an answer [${answer.join()}] to a hand-off
   const server = createServer((socket) => {
     socket.on("error", () => {});
     socket.on("data", (data) => void (data.includes(Buffer.from([0, 15, 0, 0, 0, 8])) ? socket.write(frame(0, 8, answer)) : socket.write(HELLO)));
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
+  });
+  const port = await listening(server);
   const status = await failed(handOff({ port, host: "127.0.0.1" }, Desk, Desk.methods.blob, {}));
   assert.deepEqual([status.code, status.mayHaveRun], [Code.UNAVAILABLE, true]);
   assert.match(status.message, /broke the protocol/);
