@@ -12,8 +12,8 @@ import { minified } from "./minified.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const CASES = [
-  { name: "everything", code: 'export * from "./dist/index.js";', limits: { terser: 12_410, esbuild: 13_050 } },
-  { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limits: { terser: 9_910, esbuild: 10_390 } },
+  { name: "everything", code: 'export * from "./dist/index.js";', limits: { terser: 12_400, esbuild: 13_040 } },
+  { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limits: { terser: 9_880, esbuild: 10_355 } },
 ];
 let isTooLarge = false;
 for (const { name, code, limits } of CASES) {

@@ -35,7 +35,10 @@ export const enum Extension {
 
 /** The byte transport of a connection. */
 export interface Transport {
-  /** Sends bytes. The buffer is reused after this returns. */
+  /**
+   * Sends bytes. The buffer is reused after this returns. Events must not be called while it runs, because packets that
+   * answer them would be lost.
+   */
   send(bytes: Uint8Array): void;
   close(): void;
   /** Returns the number of bytes that wait to be sent. */
