@@ -11,25 +11,42 @@ import { failed, until } from "./transports.js";
 const HELLO = frame(0, 3, [...Buffer.from("fris\x01"), 4, 3, 0x80, 0x80, 0x10]);
 const { ask, feed, gather, slow } = Page.methods;
 
-/** Runs a function with an open connection and the packets that the connection has sent. */
-async function connected(run: (channel: Channel, receive: (bytes: Uint8Array) => void, sent: Buffer[]) => Promise<void>, serving?: ChannelOptions["serve"], hello = HELLO): Promise<void> {
-  let events: TransportEvents | undefined;
-  const sent: Buffer[] = [];
-  const send = splitter((packet) => sent.push(packet));
-  const channel = new Channel((to) => {
-    events = to;
-    return { send, close() {}, buffered: () => 0 };
-  }, { stayConnected: true, ...(serving && { serve: serving }) });
-  await until("it dials", () => events !== undefined);
-  events?.open();
-  events?.data(hello);
+/** Runs a function with a channel and the transports that it has opened, each with its packets and unsent bytes. */
+async function dialled(run: (channel: Channel, links: Opened[]) => Promise<void>, options: ChannelOptions = {}): Promise<void> {
+  const links: Opened[] = [];
+  const channel = new Channel((events) => {
+    const opened: Opened = { events, sent: [], unsent: 0 };
+    links.push(opened);
+    const split = splitter((packet) => opened.sent.push(packet));
+    const send = (bytes: Uint8Array): void => {
+      opened.unsent += bytes.length;
+      split(bytes);
+    };
+    return { send, close() {}, buffered: () => opened.unsent };
+  }, options);
   try {
-    await run(channel, (bytes) => events?.data(bytes), sent);
+    await run(channel, links);
   } finally {
     channel.close();
-    events?.close("the end of the test");
+    for (const { events } of links) events.close("the end of the test");
   }
 }
+
+interface Opened {
+  readonly events: TransportEvents;
+  readonly sent: Buffer[];
+  unsent: number;
+}
+
+/** Runs a function with an open connection and the packets that the connection has sent. */
+const connected = (run: (channel: Channel, receive: (bytes: Uint8Array) => void, sent: Buffer[]) => Promise<void>, serving?: ChannelOptions["serve"], hello = HELLO): Promise<void> =>
+  dialled(async (channel, links) => {
+    await until("it dials", () => links.length > 0);
+    const [{ events, sent }] = links as [Opened];
+    events.open();
+    events.data(hello);
+    await run(channel, (bytes) => events.data(bytes), sent);
+  }, { stayConnected: true, ...(serving && { serve: serving }) });
 
 const unsendable = (): Status => new Status(Code.ABORTED, "odd", { metadata: { "A KEY": "x" } });
 
@@ -192,33 +209,6 @@ test("timeout that is no number fails its call", () =>
       assert.deepEqual([status.code, status.mayHaveRun], [Code.INVALID_ARGUMENT, false]);
     }
   }));
-
-/** Runs a function with a channel and the transports that it has opened, each with its packets and unsent bytes. */
-async function dialled(run: (channel: Channel, links: Opened[]) => Promise<void>, options: ChannelOptions = {}): Promise<void> {
-  const links: Opened[] = [];
-  const channel = new Channel((events) => {
-    const opened: Opened = { events, sent: [], unsent: 0 };
-    links.push(opened);
-    const split = splitter((packet) => opened.sent.push(packet));
-    const send = (bytes: Uint8Array): void => {
-      opened.unsent += bytes.length;
-      split(bytes);
-    };
-    return { send, close() {}, buffered: () => opened.unsent };
-  }, options);
-  try {
-    await run(channel, links);
-  } finally {
-    channel.close();
-    for (const { events } of links) events.close("the end of the test");
-  }
-}
-
-interface Opened {
-  readonly events: TransportEvents;
-  readonly sent: Buffer[];
-  unsent: number;
-}
 
 /** Completes the handshake of a connection. The server permits `streams` streams. */
 function greet({ events }: Opened, streams = 100): void {
