@@ -13,7 +13,7 @@ import { minified } from "./minified.mjs";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const CASES = [
   { name: "everything", code: 'export * from "./dist/index.js";', limits: { terser: 12_400, esbuild: 13_040 } },
-  { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limits: { terser: 9_880, esbuild: 10_355 } },
+  { name: "unary calls and streams", code: 'export { connect, message, service, Status } from "./dist/index.js";', limits: { terser: 9_880, esbuild: 10_370 } },
 ];
 let isTooLarge = false;
 for (const { name, code, limits } of CASES) {

@@ -11,7 +11,6 @@ export interface Inbox<Item, T> {
   first(): Item | undefined;
   /** Removes and returns the next item. */
   take(): Item | undefined;
-  clear(): void;
   /**
    * Ends the queue after the items it already holds. Only the first call has an effect. A status is thrown to the
    * reader once.
@@ -45,7 +44,6 @@ export function inbox<Item, T>(convert: (item: Item) => T | undefined, onReturn:
     head.item = undefined;
     return item;
   };
-  const clear = (): void => void (head = tail = {});
   const messages = (async function* (): AsyncGenerator<T, undefined> {
     try {
       for (;;) {
@@ -66,7 +64,7 @@ export function inbox<Item, T>(convert: (item: Item) => T | undefined, onReturn:
   // The default `return` of a generator would wait until a pending read completes.
   messages.return = () => {
     onReturn();
-    clear();
+    head = tail = {};
     end(true);
     return finish.call(messages, undefined);
   };
@@ -74,7 +72,6 @@ export function inbox<Item, T>(convert: (item: Item) => T | undefined, onReturn:
     messages,
     first,
     take,
-    clear,
     put: (item) => {
       tail = tail.next = { item };
       wake();

@@ -50,7 +50,7 @@ export interface Stream<A = never, B = unknown> {
   pump(source: Source<Init<A>>, isStream?: boolean, whenSent?: () => void): Promise<void>;
   /** Ends this end's direction. */
   finish(): void;
-  /** Discards received and further messages. */
+  /** Discards received and further messages, and returns their credit. */
   discard(): void;
   /** Ends both directions and sends the failure to the peer. */
   fail(status: Status): void;
@@ -79,13 +79,16 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
 
   const isOver = (): boolean => !isSending && !isReceiving;
 
-  const { messages, clear, put, end } = inbox((body: Uint8Array): B | undefined => {
+  const consume = (body: Uint8Array): void => {
     consumed += body.length + MESSAGE_COST;
     if (isReceiving && consumed * PARTS >= WINDOW) {
       link?.write(id, Op.Credit, putVarint, consumed);
       charged -= consumed;
       consumed = 0;
     }
+  };
+  const { messages, put, take, end } = inbox((body: Uint8Array): B | undefined => {
+    consume(body);
     try {
       const from = reader(body);
       const status = readStatus(from, NOTHING);
@@ -124,13 +127,13 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
   };
   const stop = (status: Status | true, resetStatus = givenUp(1)): void => {
     if (!isOver()) link?.reset(id, resetStatus);
-    clear();
     lost(status);
+    discard();
   };
   const fail = (status: Status): void => stop(status, status);
   const discard = (): void => {
-    clear();
     isDiscarding = true;
+    for (let body; (body = take()); ) consume(body);
   };
   const send = (message: Init<A> | Status): void => {
     if (!link || !isSending) return;
@@ -159,10 +162,12 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
     packet(operation, body) {
       if (operation === Op.Stream) {
         hasBegun = true;
-        if (!isReceiving || isDiscarding) return;
+        if (!isReceiving) return;
         // The peer may exceed its credit by one message.
         if (charged >= WINDOW) return fail(new Status(Is.RESOURCE_EXHAUSTED, "the peer exceeded its credit"));
         charged += body.length + MESSAGE_COST;
+        // The peer may wait for credit before it reads the replies.
+        if (isDiscarding) return consume(body);
         // A copy, because a view would keep the whole packet alive.
         return put(new Uint8Array(body));
       }

@@ -782,3 +782,21 @@ test("description that exceeds a packet is reported as unknown", () =>
     },
     serve(service("a.Own", "ab".repeat(16), "A".repeat(90_000), {}), {}),
   ));
+
+/** Regression test: the caller waited for credit until the handler ended. */
+test("messages that a handler does not read return their credit", () =>
+  connected(
+    async (_, receive, sent) => {
+      const message = frame(0x8000, 2, encode(gather.request, {}));
+      receive(Buffer.concat([frame(0x8000, 2, [9, gather.operation]), message, message]));
+      await new Promise(setImmediate);
+      receive(Buffer.concat(Array<Buffer>(2000).fill(message)));
+      await until("credit is returned", () => sentWith(sent, 5) > 0);
+    },
+    serve(Page, {
+      gather: async (messages: AsyncIterable<unknown>) => {
+        for await (const _ of messages) break;
+        await new Promise(() => {});
+      },
+    } as unknown as Handlers<typeof Page>),
+  ));
