@@ -1,8 +1,8 @@
 "use strict";(()=>{function l(t,e={},...n){let r=document.createElement(t);for(let[s,o]of Object.entries(e))o!==void 0&&(s.startsWith("on")?r.addEventListener(s.slice(2),o):s.includes(
 "-")||s==="role"||s==="list"?r.setAttribute(s,String(o)):r[s]=o);return Or(r,...n),r}function Or(t,...e){for(let n of e)n!==!1&&n!==void 0&&t.append(typeof n=="\
-number"?String(n):n)}function T(t,...e){t.replaceChildren(),Or(t,...e)}function ve(t,e,...n){let r=document.createElementNS("http://www.w3.org/2000/svg",t);for(let[
+number"?String(n):n)}function N(t,...e){t.replaceChildren(),Or(t,...e)}function ve(t,e,...n){let r=document.createElementNS("http://www.w3.org/2000/svg",t);for(let[
 s,o]of Object.entries(e))r.setAttribute(s,String(o));return r.append(...n),r}function Se(t){let e=document.getElementById(t);if(!e)throw new Error(`the page has\
- no ${t}`);return e}var So=0,re=()=>`e${++So}`;function qn(t,e,n){let r=t.map(i=>l("button",{type:"button",role:"tab",onclick:()=>s(i)},i)),s=i=>{for(let a of r){
+ no ${t}`);return e}var So=0,ne=()=>`e${++So}`;function qn(t,e,n){let r=t.map(i=>l("button",{type:"button",role:"tab",onclick:()=>s(i)},i)),s=i=>{for(let a of r){
 let c=a.textContent===i;a.setAttribute("aria-selected",String(c)),a.tabIndex=c?0:-1}n(i)};return{element:l("div",{className:"tabs",role:"tablist","aria-label":e,
 onkeydown:i=>{let a=i.key==="ArrowRight"?1:i.key==="ArrowLeft"?-1:0;if(a===0)return;let c=r[(r.indexOf(i.target)+a+r.length)%r.length];c?.focus(),c?.click(),i.preventDefault()}},
 ...r),select:s}}function dt(t){let e=l("button",{type:"button",className:"quiet",onclick:async()=>{await navigator.clipboard?.writeText(t()).then(()=>"Copied",()=>"\
@@ -15,177 +15,177 @@ n);for(let r of this.listeners)r()}listen(e){this.listeners.add(e)}totals(){retu
 e),o=s.map(({took:a})=>a).sort((a,c)=>a-c),i=a=>o[Math.min(o.length-1,Math.floor(o.length*a))]??0;return{path:e,calls:n,errors:r,p50:i(.5),p95:i(.95),max:i(1),last:s}})}};
 function de(t){return t>=1e4?`${(t/1e3).toFixed(1)} s`:`${t>=100?t.toFixed(0):t>=10?t.toFixed(1):t.toFixed(2)} ms`}var ut=t=>new Date(t).toTimeString().slice(0,
 8);var Ao=new TextEncoder,Eo=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),Lr=40,we=class extends Error{constructor(){super(...arguments);this.name="Malformed"}},
-C=t=>{throw new we(t)},Q=t=>({bytes:t,at:0,depth:0,memory:0}),$t=(t=64)=>Q(new Uint8Array(t)),nn=t=>ArrayBuffer.isView(t)&&t.length===t.byteLength,xe=t=>Ao.encode(
+T=t=>{throw new we(t)},Q=t=>({bytes:t,at:0,depth:0,memory:0}),$t=(t=64)=>Q(new Uint8Array(t)),nn=t=>ArrayBuffer.isView(t)&&t.length===t.byteLength,xe=t=>Ao.encode(
 t);function rn(t,e){let{bytes:n,at:r}=t;r+e>n.length&&(t.bytes=new Uint8Array(Math.max(r+e,n.length*2)),t.bytes.set(n.subarray(0,r)))}function D(t,e){t.at===t.bytes.
 length&&rn(t,1),t.bytes[t.at++]=e}function Fr(t,e){D(t,e>>8),D(t,e)}function P(t,e){for(;e>127;e=Math.floor(e/128))D(t,e|128);D(t,e)}function ue(t,e){rn(t,e.length),
 t.bytes.set(e,t.at),t.at+=e.length}var It=(t,e)=>e.match(/../g)?.forEach(n=>D(t,parseInt(n,16)));function Ke(t,e){P(t,e.length),ue(t,e)}function qe(t,e){let{at:n}=t,
-{length:r}=e,s=r>Lr?128:0;D(t,r);for(let o=0;o<r&&s<128;o++)D(t,s=e.charCodeAt(o));s>127&&(t.at=n,Ke(t,xe(e)))}function ge(t,e,n){D(t,e);let{at:r}=t;n();let s=t.
-bytes.slice(r,t.at);return t.at=r,Ke(t,s),s.length>0}var Rt=({bytes:t,at:e})=>t.subarray(0,e),W=({bytes:t,at:e})=>t.length-e,Je=({bytes:t,at:e})=>t[e],Z=t=>t.bytes[t.
-at++]??C("truncated");function Me(t,e=32){let n="";for(;n.length<e;)n+=Z(t).toString(16).padStart(2,"0");return n}function $e(t,e){let n=Z(t);n!==e&&C(`found by\
-te ${n}, expected ${e}`)}function I(t,e=5){let n=0;for(let r=1,s=e;s-- >0;r*=128){let o=Z(t);if(n+=(o&127)*r,o<128)return e>5?n:n>>>0}return C("a number is too \
-long")}function ze(t){let{at:e}=t,n=I(t,10);return(W(t)||t.bytes[e+9]>1)&&C("a number is too long"),n}function Ie(t,e=I(t)){return e>W(t)&&C("truncated"),t.bytes.
-subarray(t.at,t.at+=e)}var Ot=t=>Q(Ie(t,I(t,10))),pt=({bytes:t,at:e})=>new Uint8Array(t.subarray(e));function le(t,e=I(t)){let{bytes:n,at:r}=t,s="",o=0;if(e<=Lr)
-for(let i;o<e&&(i=n[r+o])<128;o++)s+=String.fromCharCode(i);if(o<e){let i=Ie(t,e);try{return Eo.decode(i)}catch{C("a text is not UTF-8")}}return t.at+=e,s}var Ve=ko();var B=class t extends Error{constructor(n,r,s){super(r,s);this.name="Status";let{details:o=new Uint8Array,metadata:i={},mayHaveRun:a=!0}=s??{};Object.assign(this,
+{length:r}=e,s=r>Lr?128:0;D(t,r);for(let o=0;o<r&&s<128;o++)D(t,s=e.charCodeAt(o));s>127&&(t.at=n,Ke(t,xe(e)))}function he(t,e,n){D(t,e);let{at:r}=t;n();let s=t.
+bytes.slice(r,t.at);return t.at=r,Ke(t,s),s.length>0}var Rt=({bytes:t,at:e})=>t.subarray(0,e),W=({bytes:t,at:e})=>t.length-e,Je=({bytes:t,at:e})=>t[e],ee=t=>t.bytes[t.
+at++]??T("truncated");function Ce(t,e=32){let n="";for(;n.length<e;)n+=ee(t).toString(16).padStart(2,"0");return n}function Me(t,e){let n=ee(t);n!==e&&T(`found \
+byte ${n}, expected ${e}`)}function I(t,e=5){let n=0;for(let r=1,s=e;s-- >0;r*=128){let o=ee(t);if(n+=(o&127)*r,o<128)return e>5?n:n>>>0}return T("a number is t\
+oo long")}function ze(t){let{at:e}=t,n=I(t,10);return(W(t)||t.bytes[e+9]>1)&&T("a number is too long"),n}function $e(t,e=I(t)){return e>W(t)&&T("truncated"),t.bytes.
+subarray(t.at,t.at+=e)}var Ot=t=>Q($e(t,I(t,10))),pt=({bytes:t,at:e})=>new Uint8Array(t.subarray(e));function le(t,e=I(t)){let{bytes:n,at:r}=t,s="",o=0;if(e<=Lr)
+for(let i;o<e&&(i=n[r+o])<128;o++)s+=String.fromCharCode(i);if(o<e){let i=$e(t,e);try{return Eo.decode(i)}catch{T("a text is not UTF-8")}}return t.at+=e,s}var Ve=ko();var B=class t extends Error{constructor(n,r,s){super(r,s);this.name="Status";let{details:o=new Uint8Array,metadata:i={},mayHaveRun:a=!0}=s??{};Object.assign(this,
 {details:o,metadata:i,mayHaveRun:a,code:n})}static from(n){return n instanceof t?n:new t(2,sn(n),{cause:n})}};function ko(){return Object.fromEntries("OK CANCEL\
 LED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMEN\
 TED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED".split(" ").map((e,n)=>[e,n]))}var sn=t=>t instanceof Error?t.message:String(t),X=(t,e)=>new B(t,e,{mayHaveRun:!1}),
 Lt=(t,e)=>{let n=B.from(t);return n.mayHaveRun||!e?n:new B(n.code,n.message,{...n,mayHaveRun:!0})},on=t=>t>0&&t<=16?t:2,Ft=(t,e,n)=>new B(t,n?e:`not sent: ${e}`,
 {mayHaveRun:!!n}),an=t=>Ft(1,"the caller cancelled the call",t),ln=(t,e="")=>Ft(4,`deadline exceeded${e}`,t);var un=100,No=64<<20,To=12,Gn=8,Co=32,Xn=56,_r=184,Jn=new Uint8Array(8),Ur=new DataView(Jn.buffer);function F(t,e,n){let r;return{name:t,fields:()=>r??=Mo(e,n?.()??
-[])}}function jn(t,e){let n=$t(256);return Bt(n,t,e),Rt(n)}function Qn(t,e){return e[0]===18&&C(`${t.name} has the layout ${Me(Q(e.subarray(1)))}, which is unkn\
+[])}}function jn(t,e){let n=$t(256);return Bt(n,t,e),Rt(n)}function Qn(t,e){return e[0]===18&&T(`${t.name} has the layout ${Ce(Q(e.subarray(1)))}, which is unkn\
 own`),_t(Q(e),t)}function Bt(t,e,n){t.depth=un,Hr(t,e,n)}function _t(t,e){return t.depth=un,t.memory=Math.max(No,W(t)*To),qr(t,e)??Jr(t,e)}function Mo(t,e){let n=new Map,
 r=0;return(t?t.split(" "):[]).map(s=>{let o=/^([^:/]+):(?:([^:/]+)\/(\d+)\/)?([?*]?|%\w)(\w)$/.exec(s);if(!o)throw new Error(`invalid entry: ${s}`);let[,i,a,c,d,
-u]=o,p=u==="m"?Ro(e[r++]):u==="e"?Lo(e[r++]):dn[u],y=dn[d[1]??""],h=y?[2,y.wire,p.wire,10]:d==="*"?[1,p.wire,10]:void 0,v=a?n.get(a):void 0;a&&!v&&n.set(a,v=[]);
-let N={name:a??i,of:p,isOptional:d==="?",key:y,head:h,case:i,number:+c,all:v};return v?.push(N),N})}var Pr=({head:t,key:e,isOptional:n,of:r})=>e?new Map:t?[]:n?
+u]=o,p=u==="m"?Ro(e[r++]):u==="e"?Lo(e[r++]):dn[u],y=dn[d[1]??""],b=y?[2,y.wire,p.wire,10]:d==="*"?[1,p.wire,10]:void 0,v=a?n.get(a):void 0;a&&!v&&n.set(a,v=[]);
+let k={name:a??i,of:p,isOptional:d==="?",key:y,head:b,case:i,number:+c,all:v};return v?.push(k),k})}var Pr=({head:t,key:e,isOptional:n,of:r})=>e?new Map:t?[]:n?
 void 0:r.zero();function Hr(t,e,n){if(!t.depth--)throw Br(e.name,`nests deeper than ${un}`);D(t,8),D(t,0);let r="";try{for(let s of e.fields()){let{all:o,name:i}=s,
 a=n[r=i];if(!o)$o(t,s,a);else if(t.isFlat||s===o[0]){let c=a,d=o.find(p=>p.case===c?.case);if(c&&!d)throw new Error(`has no member ${c.case}`);t.isFlat||(D(t,3),
 P(t,d?d.number:0));let u=t.isFlat?s:d;u&&ft(t,u.of,u===d?c?.value:void 0)}}}catch(s){throw s instanceof B?s:Br(`${e.name}.${r}`,s.message)}t.depth++}function $o(t,e,n){
-let{head:r,key:s,of:o}=e;if(n===void 0&&(r||e.isOptional)&&(n=Pr(e)),r){let i=n,a=n,c=s?i.size:a.length;Oe(c>=0,n);for(let d of r)D(t,d);if(P(t,c),s)for(let[d,u]of i)
+let{head:r,key:s,of:o}=e;if(n===void 0&&(r||e.isOptional)&&(n=Pr(e)),r){let i=n,a=n,c=s?i.size:a.length;Re(c>=0,n);for(let d of r)D(t,d);if(P(t,c),s)for(let[d,u]of i)
 ft(t,s,d),ft(t,o,u);else for(let d of a)ft(t,o,d)}else n===void 0&&e.isOptional&&!t.isFlat?D(t,0):ft(t,o,n)}function ft(t,e,n){e.table||D(t,e.wire),e.put(t,n===
-void 0?e.zero():n)}function qr(t,e){if(Je(t)===0)return void t.at++;$e(t,8),Z(t),t.depth--||C(`${e.name} nests deeper than ${un}`);let n=e.fields();Pt(t,Xn+Gn*n.
-length);let r={},s="";for(let o of n){let{name:i,all:a,of:c}=o,d=a&&a[0]===o;if(d&&(r[i]=void 0),!a)r[i]=Io(t,o);else if(d&&Je(t)===3){t.at++,s+=` ${i} `;let u=I(
-t),p=a.find(y=>y.number===u);p?r[i]={case:p.case,value:Vn(t,p.of)}:u&&C(`${e.name}.${i} has no member ${u}`)}else if(!s.includes(` ${i} `)){let u=Ut(t,c);(u instanceof
+void 0?e.zero():n)}function qr(t,e){if(Je(t)===0)return void t.at++;Me(t,8),ee(t),t.depth--||T(`${e.name} nests deeper than ${un}`);let n=e.fields();Pt(t,Xn+Gn*
+n.length);let r={},s="";for(let o of n){let{name:i,all:a,of:c}=o,d=a&&a[0]===o;if(d&&(r[i]=void 0),!a)r[i]=Io(t,o);else if(d&&Je(t)===3){t.at++,s+=` ${i} `;let u=I(
+t),p=a.find(y=>y.number===u);p?r[i]={case:p.case,value:Vn(t,p.of)}:u&&T(`${e.name}.${i} has no member ${u}`)}else if(!s.includes(` ${i} `)){let u=Ut(t,c);(u instanceof
 Uint8Array?u.length:!Object.is(u,c.zero()))&&(r[i]={case:o.case,value:u})}}return t.depth++,r}function Io(t,e){let{head:n,key:r,of:s}=e;if((r||e.isOptional)&&Je(
-t)===0)return t.at++,Wn(t,e);if(!n)return Ut(t,s);for(let a of n)$e(t,a);let o=I(t),i=Wn(t,e);for(;o-- >0;)Pt(t,r?Xn:Gn),r?i.set(Ut(t,r),Vn(t,s)):i.push(Vn(t,s));
-return i}function Ut(t,{wire:e,table:n,take:r,isEnum:s}){return s&&Je(t)===12?Ut(t,dn.i):(n||$e(t,e),r(t))}var Vn=(t,e)=>Ut(t,e)??Jr(t,e.table);function Jr(t,e){
+t)===0)return t.at++,Wn(t,e);if(!n)return Ut(t,s);for(let a of n)Me(t,a);let o=I(t),i=Wn(t,e);for(;o-- >0;)Pt(t,r?Xn:Gn),r?i.set(Ut(t,r),Vn(t,s)):i.push(Vn(t,s));
+return i}function Ut(t,{wire:e,table:n,take:r,isEnum:s}){return s&&Je(t)===12?Ut(t,dn.i):(n||Me(t,e),r(t))}var Vn=(t,e)=>Ut(t,e)??Jr(t,e.table);function Jr(t,e){
 let n={},r=e.fields();Pt(t,Xn+Gn*r.length);for(let s of r)n[s.name]=s.all?void 0:Wn(t,s);return n}function Wn(t,e){let n=Pr(e);return typeof n=="object"&&Pt(t,Array.
-isArray(n)?Co:_r),n}function Pt(t,e){(t.memory-=e)<0&&C("exceeds the memory limit")}var Re=(t,e,n,r,s)=>({wire:t,zero:e,put:n,take:r,table:s}),Ro=t=>Re(3,()=>{},
-(e,n)=>n?Hr(e,t,n):D(e,0),e=>qr(e,t),t),Oo=65536;function Lo(t){let e=Object.values(t);return{...Re(10,()=>e[0],(r,s)=>{let o=e.indexOf(s),i=s+2147483648,a=s<0&&
-i>=e.length;Oe(o>=0||s===(s|0)&&(a||!r.isFlat),s),o>=0||a&&(r.isFlat||i<Oo)?P(r,o<0?i:o):(r.at--,ft(r,dn.i,s))},r=>{let s=I(r),o=s-2147483648;return s>=e.length&&
-(o>=0||e.includes(o))&&C(`an enum has the index ${s}`),e[s]??o}),isEnum:!0}}var cn=(t,e)=>Re(t?13:11,()=>e?0:0n,(n,r)=>{let s=BigInt(r),o=Number(s),i=t?o<0?-2*o-
-1:2*o:o;if(Number.isSafeInteger(i)&&i>=0)return P(n,i);Oe((t?BigInt.asIntN:BigInt.asUintN)(64,s)===s,r);let a=t?s<<1n^s>>63n:s;for(;a>>53n;a>>=7n)D(n,Number(a&127n)|
+isArray(n)?Co:_r),n}function Pt(t,e){(t.memory-=e)<0&&T("exceeds the memory limit")}var Ie=(t,e,n,r,s)=>({wire:t,zero:e,put:n,take:r,table:s}),Ro=t=>Ie(3,()=>{},
+(e,n)=>n?Hr(e,t,n):D(e,0),e=>qr(e,t),t),Oo=65536;function Lo(t){let e=Object.values(t);return{...Ie(10,()=>e[0],(r,s)=>{let o=e.indexOf(s),i=s+2147483648,a=s<0&&
+i>=e.length;Re(o>=0||s===(s|0)&&(a||!r.isFlat),s),o>=0||a&&(r.isFlat||i<Oo)?P(r,o<0?i:o):(r.at--,ft(r,dn.i,s))},r=>{let s=I(r),o=s-2147483648;return s>=e.length&&
+(o>=0||e.includes(o))&&T(`an enum has the index ${s}`),e[s]??o}),isEnum:!0}}var cn=(t,e)=>Ie(t?13:11,()=>e?0:0n,(n,r)=>{let s=BigInt(r),o=Number(s),i=t?o<0?-2*o-
+1:2*o:o;if(Number.isSafeInteger(i)&&i>=0)return P(n,i);Re((t?BigInt.asIntN:BigInt.asUintN)(64,s)===s,r);let a=t?s<<1n^s>>63n:s;for(;a>>53n;a>>=7n)D(n,Number(a&127n)|
 128);P(n,Number(a))},n=>{let{at:r}=n,s=I(n,10);if(s<=Number.MAX_SAFE_INTEGER)t&&(s=s%2?(s+1)/-2:s/2);else{let o=0n;for(let i=0n;r<n.at;i+=7n)o|=BigInt(n.bytes[r++]&
-127)<<i;o=BigInt.asUintN(64,o),s=t?o>>1n^-(o&1n):o}return e?(Number.isSafeInteger(Number(s))||C("an integer is beyond 2^53"),Number(s)):BigInt(s)}),Dr=(t,e)=>Re(
-t,()=>0,(n,r)=>{Oe(typeof r=="number",r),Ur[e>4?"setFloat64":"setFloat32"](0,r);for(let s=0;s<e;s++)D(n,Jn[s])},n=>{for(let r=0;r<e;r++)Jn[r]=Z(n);return Ur[e>4?
-"getFloat64":"getFloat32"](0)}),dn={b:Re(7,()=>!1,(t,e)=>{Oe(typeof e=="boolean",e),D(t,+e)},t=>{let e=Z(t);return e>1&&C(`a bool is ${e}`),e>0}),i:Re(12,()=>0,
-(t,e)=>{Oe(e===(e|0),e),P(t,(e<<1^e>>31)>>>0)},t=>{let e=I(t);return e>>>1^-(e&1)}),u:Re(10,()=>0,(t,e)=>{Oe(e===e>>>0,e),P(t,e)},t=>I(t)),l:cn(!0,!1),w:cn(!1,!1),
-L:cn(!0,!0),W:cn(!1,!0),f:Dr(14,4),d:Dr(15,8),s:Re(5,()=>"",(t,e)=>{Oe(typeof e=="string",e),D(t,10),qe(t,e)},t=>($e(t,10),le(t))),y:Re(4,()=>new Uint8Array,(t,e)=>{
-Oe(nn(e),e),D(t,10),Ke(t,e)},t=>($e(t,10),Pt(t,_r),new Uint8Array(Ie(t))))},Br=(t,e)=>X(3,`${t} ${e}`);function Oe(t,e){if(!t)throw new Error(`cannot be the ${typeof e}\
+127)<<i;o=BigInt.asUintN(64,o),s=t?o>>1n^-(o&1n):o}return e?(Number.isSafeInteger(Number(s))||T("an integer is beyond 2^53"),Number(s)):BigInt(s)}),Dr=(t,e)=>Ie(
+t,()=>0,(n,r)=>{Re(typeof r=="number",r),Ur[e>4?"setFloat64":"setFloat32"](0,r);for(let s=0;s<e;s++)D(n,Jn[s])},n=>{for(let r=0;r<e;r++)Jn[r]=ee(n);return Ur[e>
+4?"getFloat64":"getFloat32"](0)}),dn={b:Ie(7,()=>!1,(t,e)=>{Re(typeof e=="boolean",e),D(t,+e)},t=>{let e=ee(t);return e>1&&T(`a bool is ${e}`),e>0}),i:Ie(12,()=>0,
+(t,e)=>{Re(e===(e|0),e),P(t,(e<<1^e>>31)>>>0)},t=>{let e=I(t);return e>>>1^-(e&1)}),u:Ie(10,()=>0,(t,e)=>{Re(e===e>>>0,e),P(t,e)},t=>I(t)),l:cn(!0,!1),w:cn(!1,!1),
+L:cn(!0,!0),W:cn(!1,!0),f:Dr(14,4),d:Dr(15,8),s:Ie(5,()=>"",(t,e)=>{Re(typeof e=="string",e),D(t,10),qe(t,e)},t=>(Me(t,10),le(t))),y:Ie(4,()=>new Uint8Array,(t,e)=>{
+Re(nn(e),e),D(t,10),Ke(t,e)},t=>(Me(t,10),Pt(t,_r),new Uint8Array($e(t))))},Br=(t,e)=>X(3,`${t} ${e}`);function Re(t,e){if(!t)throw new Error(`cannot be the ${typeof e}\
  ${String(e)}`)}var Ye=(t,e,n,r)=>({name:t,fingerprint:e,layout:n,methods:r,operations:Object.values(r).map(({operation:s})=>s).sort((s,o)=>s-o)});function pn(t,e){qe(t,e.name),
 It(t,e.fingerprint);let n=0;for(let r of e.operations)P(t,r-n),n=r}var Fo=65536;function Vr(t,e,n=""){let r=atob(n);if(r&&r.length<=Fo)for(let s of r)D(t,s.charCodeAt(
-0));else D(t,0),It(t,e)}function Wr(t){let e=le(t,I(t,10)),n=[],r={fingerprint:Me(t),operations:n},s=0;for(;W(t);)n.push(s+=I(t,10));return s>65535&&C("a number\
+0));else D(t,0),It(t,e)}function Wr(t){let e=le(t,I(t,10)),n=[],r={fingerprint:Ce(t),operations:n},s=0;for(;W(t);)n.push(s+=I(t,10));return s>65535&&T("a number\
  is too long"),[e,r]}var Gr=16,Xr=65536,Uo=1e3,jr=256,Qr=61440,zn={metadata:{}},Kr=t=>[t].flat(),Kn=t=>t.endsWith("-bin"),zr=(t,e)=>Kn(t)!==(typeof e=="string")&&/^[a-z0-9_.-]{1,256}\n[ -~]*$/.
 test(`${t}
 ${Kn(t)?"":e}`);function Yn(t){if(typeof t=="string")return xe(t);if(!nn(t))throw X(3,`content is a Uint8Array or a string, not ${String(t)}`);return t}function Yr(t,e){
-let{at:n}=t;ge(t,Gr,()=>Zr(t,e))||(t.at=n)}function Zr(t,{timeout:e,metadata:n={},status:r}){let{at:s}=t;e!==void 0&&ge(t,1,()=>P(t,Math.min(Math.max(0,Math.round(
+let{at:n}=t;he(t,Gr,()=>Zr(t,e))||(t.at=n)}function Zr(t,{timeout:e,metadata:n={},status:r}){let{at:s}=t;e!==void 0&&he(t,1,()=>P(t,Math.min(Math.max(0,Math.round(
 e*1e3)),Number.MAX_SAFE_INTEGER)));let o=0,i=0;for(let[a,c]of Object.entries(n))for(let d of Kr(c)){if(!zr(a,d))throw X(3,`invalid metadata ${a}: keys have a-z \
-0-9 - _ . and values printable ASCII, or bytes under -bin`);if(o+=a.length+d.length+8,++i>jr||o>Qr)throw X(8,"too much metadata");ge(t,2,()=>{qe(t,a),ue(t,Yn(d))})}
-if(r){let{code:a,details:c,mayHaveRun:d}=r;ge(t,3,()=>{P(t,a),t.at-s+c.length+32<=Xr&&ue(t,c)}),d||ge(t,5,()=>{})}}function fn(t,e=!1){if(Je(t)!==Gr)return zn;t.
-at++;let n=Ot(t);return W(n)>Xr&&C("a prefix is too long"),mn(n,e)}function mn(t,e=!1){let n=Object.create(null),r={metadata:n},s=0,o=0,i=0;for(;W(t);){let a=Z(
-t),c=Ot(t);if(a>127){let d=`prefix item ${a} must be understood and is unknown`;throw e?X(12,d):new we(d)}if([1,3,5,6,8].includes(a)&&(i>>a&1&&C(`prefix item ${a}\
+0-9 - _ . and values printable ASCII, or bytes under -bin`);if(o+=a.length+d.length+8,++i>jr||o>Qr)throw X(8,"too much metadata");he(t,2,()=>{qe(t,a),ue(t,Yn(d))})}
+if(r){let{code:a,details:c,mayHaveRun:d}=r;he(t,3,()=>{P(t,a),t.at-s+c.length+32<=Xr&&ue(t,c)}),d||he(t,5,()=>{})}}function fn(t,e=!1){if(Je(t)!==Gr)return zn;t.
+at++;let n=Ot(t);return W(n)>Xr&&T("a prefix is too long"),mn(n,e)}function mn(t,e=!1){let n=Object.create(null),r={metadata:n},s=0,o=0,i=0;for(;W(t);){let a=ee(
+t),c=Ot(t);if(a>127){let d=`prefix item ${a} must be understood and is unknown`;throw e?X(12,d):new we(d)}if([1,3,5,6,8].includes(a)&&(i>>a&1&&T(`prefix item ${a}\
  occurs twice`),i|=1<<a),a===1)r.timeout=ze(c)/1e3;else if(a===2){let d=le(c,I(c,10)),u=Kn(d)?pt(c):le(c,W(c));o+=d.length+u.length+8,(!zr(d,u)||++s>jr||o>Qr)&&
-C("invalid metadata"),n[d]=d in n?[...Kr(n[d]),u]:u}else a===3?(r.code=I(c,10),r.details=pt(c)):a===5?r.isRefused=!0:a===8&&(r.text=Ze(c))}return r}var Ze=(t,e)=>new TextDecoder().
+T("invalid metadata"),n[d]=d in n?[...Kr(n[d]),u]:u}else a===3?(r.code=I(c,10),r.details=pt(c)):a===5?r.isRefused=!0:a===8&&(r.text=Ze(c))}return r}var Ze=(t,e)=>new TextDecoder().
 decode(pt(t).subarray(0,e)),es=({metadata:t,code:e,details:n,isRefused:r},s="")=>new B(on(e??0),s,{metadata:t,mayHaveRun:!r,...n&&{details:n}});function mt(t,e){
-if(Je(t)===6)return t.at++,$e(t,5),$e(t,10),es(e,le(t))}function ts(t){let e=mn(t);return e.code??e.isRefused?es(e,e.text):void 0}function ns(t,e){Zr(t,{status:e,
-metadata:e.metadata}),ge(t,8,()=>ue(t,xe(e.message.slice(0,Uo))))}var Zn=5<<20,Do=1024,Bo=1024,rs=65536,_o=128,Po=32768,yt=10,gt=16384,ss=32768,Ho=256,qo=16383,yn=262144,Jo=1e5,Vo=64<<20,os=8<<20,Wo=10,Go=65536,Xo=2e3,jo=5,Qo=1e4,
+if(Je(t)===6)return t.at++,Me(t,5),Me(t,10),es(e,le(t))}function ts(t){let e=mn(t);return e.code??e.isRefused?es(e,e.text):void 0}function ns(t,e){Zr(t,{status:e,
+metadata:e.metadata}),he(t,8,()=>ue(t,xe(e.message.slice(0,Uo))))}var Zn=5<<20,Do=1024,Bo=1024,rs=65536,_o=128,Po=32768,yt=10,gt=16384,ss=32768,Ho=256,qo=16383,yn=262144,Jo=1e5,Vo=64<<20,os=8<<20,Wo=10,Go=65536,Xo=2e3,jo=5,Qo=1e4,
 is="the server is going away",as=200,Ko=2147483647,et=(t,e)=>setTimeout(e,Math.min(Math.max(0,t),Ko));function ls(t,e,n,r,s){let o=$t(16384),i=new Map,a=new Map,
-c=new Set(n),d=[],u=0,p=0,y=0,h=0,v=0,N=0,$=32767,M=[0,Zn,1/0,gt,0],ee=!1,ce=!1,pe,oe=yt,Ne=0,te=!1,j=0,fe=0,K,ne=m=>{if(!(ee||!J))try{m(J)}catch(g){lt(sn(g));try{
-J.close()}catch{}}},ie=()=>{o.at&&(ne(m=>m.send(Rt(o))),o.at=j=0,o.bytes.length>1<<20&&(o.bytes=new Uint8Array(16384)),ne(m=>{let g=m.buffered();g>Vo?be("too ma\
-ny unsent bytes"):g>os&&!_.isFull&&(_.isFull=!0,he())}))},he=()=>ne(m=>{if(m.buffered()>os/2)return void et(Wo,he);_.isFull=!1;for(let g of i.values())g.room();
-e.room(_)}),z=()=>{o.at!==j?(j=o.at,queueMicrotask(z)):(te=!1,ie())},S=(m,g,w,A)=>{let{at:G}=o;try{rn(o,yt),o.at+=yt,w?.(o,A);let He=o.at,Te=He-G-yt,Ce=g===3?rs:
-Math.max(M[1],Bo);if(Te>Ce)throw X(8,`the message has ${Te} bytes of at most ${Ce}`);o.at=G;for(let ct of[15,m,g,Te>>>16,Te])Fr(o,ct);o.at=He}catch(He){throw o.
-at=G,He}o.at>Go?ie():te||(te=!0,j=0,queueMicrotask(z))},f=(m,{code:g,message:w},A=7)=>S(m,A,G=>{P(G,g),ue(G,xe(w.slice(0,as)))}),b=(m,g)=>{S(m,5,P,0),f(m,g)},x=m=>{
-if(!ee){if(fe=0,pe){if(ue(pe,m),pe.at<oe)return;m=Rt(pe),pe=void 0}try{let g=0,w=A=>m[g+A]<<8|m[g+A+1];for(;!ee&&!(m.length<(oe=g+yt));g=oe){w(0)!==15&&C("a hea\
-der without its magic");let A=w(6)*65536+w(8);if(A>(w(4)===3?rs:Zn)&&C(`a packet of ${A} bytes`),m.length<(oe+=A))break;E(w(2),w(4),m.subarray(g+yt,oe))}g<m.length&&
-(oe-=g,ue(pe=$t(),m.subarray(g)))}catch(g){let w=g.message;_.isUp&&f(4,new B(13,w),3),be(`the server broke the protocol: ${w}`)}}},E=(m,g,w)=>{let A=Q(w),G=g===
-3&&(m===5||m===6),He=G?I(A,10):m;He>65535&&C(`stream ${He}`);let Te=i.get(He);if(g>=10){_.isUp||C("a packet before HELLO");let Ce=m>=ss,ct=d[m%gt];if(ct?.id===m&&
-ct.operation===g)return U(m),e.answered(),ct.isGivenUp?p--:e.replied(ct,w),Y();if(s.filter(xo=>xo.packet(_,m,g,w)).length)return;if(Ce&&O)return O.packet(m,g,w,
-!1);++Ne>Jo&&be("too many stray packets")}else if(g<2){w.length&&C("a PING with a body"),g===1?_.isUp||be("the server is a compat peer"):S(0,1);return}else if(g===
-3&&!G){if(!m&&!_.isUp)return R(A);if(m===4)return be(`closed by the server with code ${I(A,10)}: ${Ze(A,as)}`);if(m===1)return k(A);m>=Po&&C(`packet type ${m} m\
-ust be understood and is unknown`)}else{if(g===4)return q();if(g===6)return void(w.length&&O?.cancel(m,I(A,10)));if(g===8)C("a stray HAND_OFF");else if(g===9)do{
-let Ce=Ie(A,I(A,10));Te?.packet(2,Ce)}while(W(A));else{if(Te)return e.answered(),G?Te.items(m===6,A):Te.packet(g,w);if(g===2){let Ce=m-$&32767;if(m>=32768&&Ce&&
-Ce<=16384)return $=m,O?O.packet(m,2,w,!0):b(m,X(12,"no service is served"))}}}},k=m=>{let g=W(m);for((!g||g>Do)&&C(`ASK of ${g} bytes`);W(m);){let w=Me(m),A=[...c,
-...r?.services??[]].find(G=>G.fingerprint===w);S(2,3,G=>Vr(G,w,A?.layout))}},R=m=>{(le(m,4)!=="fris"||!Z(m))&&C("no HELLO");let g=new Set,w=0;try{for(;W(m);){w=
-Z(m);let A=Ot(m);if(w>=_o&&C("must be understood and is unknown"),[1,2,3,4,5,6,8,34,35].includes(w)&&(g.has(w)&&C("occurs twice"),g.add(w)),w&&w in M)M[w]=ze(A);else if(w===
-8)ze(A);else if(w===32||w===33){let G=Wr(A);w===32&&a.set(...G)}}}catch(A){C(`HELLO item ${w}: ${A.message}`)}M[3]=Math.min(M[3],gt),_.isUp=!0,clearTimeout(L),e.
-room(_)},U=m=>{d[m%gt]=void 0,u--===M[3]&&e.room(_)},me=(m,g)=>{i.set(g,m),m.begin(_,g,M[4])},Y=()=>{ce&&queueMicrotask(()=>{u===p&&!i.size&&!O?.progress.size&&
-be(is)})},q=()=>{ce||(ce=!0,e.closing(_,is),Y())},be=m=>ye(()=>{ee||(ie(),ne(g=>g.close()),lt(m))}),lt=m=>{if(ee)return;ee=!0,clearInterval(K),clearTimeout(L),e.
-closing(_,m);let g=_.isUp;_.isUp=!1;let w=new B(14,`the connection was lost: ${m}`);for(let A of d)A&&!A.isGivenUp&&e.lost(A,w);for(let A of i.values())A.lost(w);
-if(O?.down(w),g)for(let A of s)A.down(_,w)},_={isUp:!1,isFull:!1,write:S,reset:f,refuse:b,announce(m){if(c.has(m))return;for(let A of c)if(A.operations.some(G=>m.
-operations.includes(G)))throw X(9,`${A.name} has operations of ${m.name}: use another channel`);let g=a.get(m.name);g?.fingerprint===m.fingerprint&&`${g.operations}`==
-`${m.operations}`||S(3,3,pn,m),c.add(m)},call(m,g){if(_.isFull||u>=M[3])return!1;do h=(h+1)%ss;while(d[h%gt]);let w=m.id=h;d[w%gt]=m,u++;try{S(w,m.operation,g,m)}catch(A){
-throw U(w),A}return!0},cancel(m){ee||(m.isGivenUp=!0,S(m.id,6,P,m.operation),p++,Y())},open(m,g){if(!M[2])throw X(12,"the server does not accept streams");if(_.
-isFull||v>=Math.min(M[2],qo))return!1;do N=N%32767+1;while(i.has(N));let w=N;i.set(w,m),v++;try{S(w,2,g)}catch(A){throw _.over(w),A}return m.begin(_,w,M[4]),!0},
-accept:me,over(m){i.delete(m),m<32768&&(v--,e.room(_)),Y()},drain:q,closeIfIdle:Y},O=r?.on(_),L=et(Qo,()=>be("handshake timeout")),H=m=>{o.isFlat=m.isFlat,S(0,3,
-g=>{ue(g,xe("fris"));let w=O?Ho:0;[Zn,w,w,yn].forEach((A,G)=>ge(g,G+1,()=>P(g,A))),ge(g,6,()=>{});for(let A of r?.services??[])ge(g,32,()=>pn(g,A));for(let A of n)
-ge(g,33,()=>pn(g,A))}),S(1,0),ie(),!ee&&(K=setInterval(()=>{if(++fe>jo)return be("keepalive timeout");S(0,0),y=p<(M[3]||1)?0:y+1,y>1&&q();let g=performance.now();
-for(let w of d)w&&w.until<=g&&!w.isGivenUp&&e.expired(w)},Xo))},J,ye=m=>J?m():queueMicrotask(m),ae=m=>ye(()=>lt(m));try{J=t({open:()=>ye(()=>ne(H)),data:x,close:ae})}catch(m){
-ae(sn(m))}return _}function gn(t,e){let n={},r=n,s=!1,o=()=>{},i=y=>{s||=y,o()},a=()=>n.next?.item,c=()=>{let y=a();return n=n.next??n,n.item=void 0,y},d=()=>void(n=r={}),u=(async function*(){
-try{for(;;){let y=c();if(y!==void 0){let h=t(y);h!==void 0&&(yield h)}else if(s){if(s!==!0)throw s;return}else await new Promise(h=>o=h)}}finally{e()}})(),{return:p}=u;
-return u.return=()=>(e(),d(),i(!0),p.call(u,void 0)),{messages:u,first:a,take:c,clear:d,put:y=>{r=r.next={item:y},o()},end:i}}var er=64,zo=4,Yo=4096,hn=(t,e)=>t instanceof we?new B(13,`not a valid ${e.name}: ${t.message}`):B.from(t);function cs(t,e,n,r,s){let o,i=0,a=0,c=0,d=0,u=!0,p=!0,
-y=!1,h=!1,v=!1,N=()=>{},$,M=()=>!u&&!p,{messages:ee,clear:ce,put:pe,end:oe}=gn(S=>{d+=S.length+er,p&&d*zo>=yn&&(o?.write(i,5,P,d),c-=d,d=0);try{let f=Q(S),b=mt(
-f,zn);if(b)throw b;return _t(f,e)}catch(f){throw hn(f,e)}},()=>n?ne(!0):he()),Ne=Object.assign(ee,{metadata:{}}),te=()=>{M()&&(N(),$?.(),o?.over(i),o=$=void 0,r())},
-j=S=>{p=!1,oe(S),te()},fe=()=>{u&&(u=!1,o?.write(i,7),te())},K=S=>{u=!1,j(S)},ne=(S,f=an(1))=>{M()||o?.reset(i,f),ce(),K(S)},ie=S=>ne(S,S),he=()=>{ce(),y=!0},z=S=>{
-if(!(!o||!u)){if(S instanceof B)return o.write(6,3,f=>{P(f,i),ns(f,S)}),u=!1,te();o.write(i,2,f=>{let{at:b}=f;Bt(f,t,S),a-=f.at-b+er})}};return{messages:Ne,begin(S,f,b){
-o=S,i=f,a=b},packet(S,f){if(S===2)return h=!0,!p||y?void 0:c>=yn?ie(new B(8,"the peer exceeded its credit")):(c+=f.length+er,pe(new Uint8Array(f)));let b=Q(f);if(S===
-5){let x=ze(b);v||=!x,(a+=x)>0&&N()}else if(f.length){let x=on(I(b,10));K(new B(x,Ze(b,Yo),{mayHaveRun:!v}))}else j(!0)},items(S,f){if(p){!S&&h&&C("late HEADERS"),
-h=!0;try{if(S)return j(ts(f)??!0);s?.(Ne.metadata=mn(f).metadata)}catch(b){ie(hn(b,e))}}},send:z,async pump(S,f,b){try{let x=S,E=x?.[Symbol.asyncIterator]?.()??
-x?.[Symbol.iterator]?.();if(!E)throw X(3,`messages are an iterable, not ${String(S)}`);$=async()=>{try{await E.return?.()}catch{}},!n&&f&&o?.write(5,3,P,i);for(let k;;){
-for(;(a<=0||o?.isFull)&&!M();)await new Promise(R=>N=R);if(M())return;if(k){if(z(k.value),!f)break;k=void 0}else if((k=await E.next()).done)break}$=void 0,fe(),
-M()||b?.()}catch(x){if(!n)throw $?.(),$=void 0,x;ne(Lt(x,f))}},room:()=>N(),finish:fe,discard:he,fail:ie,lost:K}}var Zo=3e4,ei=5e3,ti=20,ds=2e3,us=10,Ht=class{constructor(e,{timeout:n,reconnectTimeout:r=ei,metadata:s,serve:o,stayConnected:i}={}){let a=n??Zo,c,d=0,u=us,p=0,
-y,h=!1,v="",N=[new Set,new Set,new Set],$=({service:f,method:{sends:b,receives:x}})=>N[f?b||x?1:0:2],M=new Set,ee=[],ce=()=>{c||y||h||!(N.some(({size:f})=>f)||i)||
-(p=performance.now(),c=ls(e,pe,[...M],o,ee))},pe={room:f=>queueMicrotask(()=>{for(let b of N)for(let x of b){if(c!==f||!oe(x,f))break;c===f&&b.delete(x)}}),closing(f,b){
-if(c===f){if(c=void 0,v=b,f.isUp)for(let x of N)x.forEach(te);f.isUp&&performance.now()-p>=ds?d=0:h||(y=et(Math.random()*Math.min(ti*2**Math.min(d++,16),ds),()=>{
-y=void 0,ce()})),ce()}},answered:()=>void(d=0),replied(f,b){let x=f,{method:{reply:E},options:{onMetadata:k}}=x;fe(x);try{let R=Q(b),U=fn(R),me=mt(R,U);if(me)throw me;
-R.at&&k?.(U.metadata),x.resolve(_t(R,E)),u<us&&(u+=.1)}catch(R){x.reject(Lt(hn(R,E),x.sent>1))}},expired:f=>j(f),lost(f,b){let x=f;if(x.link=void 0,!x.method.idempotent||
-x.sent>1||u<1)return K(x,b);u--,Ne(x)}},oe=(f,b)=>{let{service:x}=f;try{return x&&b.announce(x),f.start(f,b)&&!!++f.sent}catch(E){return K(f,Lt(E,f.sent)),!0}},
-Ne=f=>{if(!(c?.isUp&&oe(f,c))){if(h)return K(f,ps(f.sent));$(f).add(f),ce(),te(f)}},te=f=>{f.reconnectsUntil=performance.now()+(f.options.reconnectTimeout??r),j(
-f)},j=f=>{let{until:b,sent:x,reconnectsUntil:E}=f,k=performance.now(),R=$(f).has(f)&&!c?.isUp&&`no connection to the server${v&&`: ${v}`}`;clearTimeout(f.timer),
-k>=b?K(f,ln(x,R?`; ${R}`:"")):k>=E&&R?K(f,Ft(14,R,x)):f.timer=et((k<E?Math.min(b,E):b)-k,()=>j(f))},fe=f=>{$(f).delete(f),clearTimeout(f.timer),f.options.signal?.
-removeEventListener("abort",f.abort)},K=(f,b)=>{fe(f),f.link?.cancel(f),f.reject(b)},ne=(f,{sentTimeout:b,until:x,options:{metadata:E}})=>{(b!==void 0||s||E)&&Yr(
-f,{timeout:b&&x-performance.now(),metadata:{...s,...E}})},ie=(f,b)=>{ne(f,b),Bt(f,b.method.request,b.request)},he=(f,b)=>{let x=b.call(f,ie);return x&&(f.link=b),
-x},z=(f,b,x,E,k,R,U,me)=>{let{signal:Y}=E,q={id:0,operation:b.operation,until:performance.now()+ +(k??(f?a:1/0)),isGivenUp:!1,sent:0,reconnectsUntil:1/0,timer:void 0,
-link:void 0,service:f,method:b,request:x,options:E,sentTimeout:k,start:R,resolve:U,reject:me,abort:Y&&(()=>K(q,an(q.sent)))};return isNaN(q.until)?me(X(3,"the t\
-imeout is not a number")):Y?.aborted?q.abort?.():(Y?.addEventListener("abort",q.abort),k!==void 0&&j(q),(k===void 0||q.timer)&&Ne(q)),q},S=(f,b,x,E={})=>{let k,
-R=cs(b.request,b.reply,!0,()=>k&&fe(k),E.onMetadata);return k=z(f,b,x,E,E.timeout,(U,me)=>{k=U;let Y=me.open(R,q=>{ne(q,U),D(q,9),P(q,U.operation)});if(Y){let q=U.
-sentTimeout===void 0;q&&(U.until=1/0),R.pump(x,b.sends,()=>{!q||b.receives||(U.until=performance.now()+a,j(U))})}return Y},()=>{},R.fail),R};this.unary=(f,b,x,E={})=>new Promise(
-(k,R)=>void z(f,b,x,E,E.timeout??n,he,k,R)),this.serverStreaming=(f,b,x,E)=>S(f,b,[x],E).messages,this.twoWay=(f,b,x,E)=>S(f,b,x,E).messages,this.clientStreaming=
-async(f,b,x,E)=>{let{messages:k}=S(f,b,x,E),{done:R,value:U}=await k.next();if(R)throw new B(13,"there is no reply");return k.return?.(),U},this.name=f=>void M.
-add(f),this.mount=f=>void ee.push(f),this.connected=(f,b,x)=>new Promise((E,k)=>{z(void 0,{},void 0,{reconnectTimeout:b,signal:x},void 0,(R,U)=>U.isFull?!1:(f?.(
-U),fe(R),E(U),!0),E,k)}),this.close=()=>{h=!0,clearTimeout(y);for(let f of N)for(let b of f)K(b,ps(b.sent));c?.drain()},i&&queueMicrotask(ce)}},ps=t=>Ft(9,"the \
-channel is closed",t);var tt=65280,ni=tt+8,ri=16<<20,tr=64,si=255,oi=65536,ii=4,bn={now:0,last:1,oldest:2},ai=1e4,fs=t=>{let e=fn(t);return(t.at?mt(t,e):void 0)??X([8,12,7,14][Z(t)-3]??
-3,Ze(t))},ms=t=>{let e=I(t,10);return e>si&&C("a topic is too long"),le(t,e)},ys=new WeakMap,qt=class{constructor(e){this.channel=e;this.requests=new Map;this.last=
-0;let{requests:n}=this,r=ys.get(e);if(r)return r;ys.set(e,this),e.mount({packet:(s,o,i,a)=>{if(i<tt||i>ni)return!1;!o&&i===tt+5&&(this.refused??=fs(Q(a)));for(let c of o?
-[n.get(o)]:n.values())c?.packet(s,o,i-tt,Q(a));return!0},down(s,o){for(let i of[...n.values()])i.down(s,o)}})}subscribe(e,{group:n="",from:r}={}){return this.request(
-0,e,n,r)}async publish(e,n){await this.channel.connected(r=>{r.write(0,tt+2,s=>{Ke(s,xe(e)),ue(s,Yn(n))}),this.published??=r})}async sync(){await(await this.request(
-3)).return?.();let{refused:e}=this;if(this.refused=void 0,e)throw e}request(e,n,r="",s){let{channel:o,requests:i}=this;return new Promise((a,c)=>{if(i.size>=65535)
-throw X(8,"too many requests");do this.last=this.last%65535+1;while(i.has(this.last));let d=this.last,u,p=0,y=0,h=!1,v,N,$=new AbortController,M=()=>{$.abort(),
-i.delete(d)&&n!==void 0&&u?.isUp&&u.write(d,tt+1)},{first:ee,messages:ce,put:pe,end:oe,take:Ne}=gn(O=>(p-=O.payload.length+tr,O),M),te=O=>{clearTimeout(v),i.delete(
-d),this.published=N??this.published,c(O),oe(O)},j=r?[]:n?.split(".")??[],fe=j.at(-1)===">",K=O=>{let L=O.split(".");return(fe?L.length>=j.length:L.length===j.length)&&
-j.every((H,J)=>H===">"||H==="*"||H===L[J])},ne=e===0&&!r&&s!==void 0,ie=typeof s=="object";if(ie&&!(/^[\da-f]{16}$/.test(s.epoch)&&s.offset>=0&&Number.isSafeInteger(
-s.offset)))throw X(3,`${s.epoch}, ${s.offset} is not a position`);let he=ie||s===void 0?bn.oldest:bn[s],z=new Map(ie?[[n,{...s,offset:s.offset+1}]]:[]),S=new Map,
-f=0,b="",x=!1,E=!1,k=!1,R=!1,U=!1,me=()=>!n?.match(/[*>]/)&&z.size>0,Y=O=>{u?.write(d,tt+O,L=>{if(n!==void 0&&Ke(L,xe(n)),O===6){D(L,he);for(let[H,J]of z)qe(L,H),
-It(L,J.epoch),P(L,J.offset)}else ue(L,xe(r))})},q=()=>{let O=z.size>0;return z=new Map,he=bn.now,x=!1,k=!0,O},be=O=>{o.connected(L=>{u=L,e===3&&((this.published??
-L)!==L&&(this.refused=new B(15,"the connection was lost")),N=this.published,this.published=void 0);try{Y(ne?6:e)}catch(H){if(!E||!q())throw H;Y(6)}E||(v=et(ai,()=>{
-M(),te(ln(1,"; the server may have no broker"))}))},O,$.signal).catch(L=>{E&&L.code===9&&oe(!0),te(L)})},lt=()=>{clearTimeout(v),U=!0,E&&(k||!R)&&(h=!0),a(ce)},
-_=(O,L,H)=>{let J=H.bytes[H.at],ye=O&&!U;if(ye&&L===5&&J===ii)k=!0,Y(0);else if(ye&&(L===5||L===6&&J)&&E&&q())Y(6);else if(ye&&L===6&&J===0){Z(H),R=Z(H)===1;let ae=Me(
-H,16);f=I(H,10);let m=b!==""&&b!==ae;b=ae,lt(),k=!1,h||=me()?!f:m}else if(L===7)for(;W(H);){let ae=ms(H),m={epoch:Me(H,16),offset:I(H,10)};if(Number.isSafeInteger(
-m.offset)||C("an integer is beyond 2^53"),!U||!O&&!K(ae))continue;let g=S.get(ae);O&&!g?(f--,g=z.get(ae)??(x?{...m,offset:1}:void 0)):!O&&g?.epoch!==m.epoch&&(g=
-void 0),g&&R&&(O||!k)&&(g.epoch===m.epoch&&g.offset<=m.offset?y+=m.offset-g.offset:h=!0),S.size>=oi&&!S.has(ae)&&(S.clear(),k=!0),S.set(ae,m)}else return!1;return!0};
-i.set(d,{packet(O,L,H,J){if(!(O!==u||ne&&_(L,H,J)))if(H===2){let ye=ms(J);if(!L&&(!U||!K(ye)))return;let ae=pt(J),m=S.get(ye);for(m&&S.set(ye,{...m,offset:m.offset+
-1}),p+=ae.length+tr,pe({topic:ye,payload:ae,position:m,lagged:y,reconnected:h}),y=0,h=!1;p>ri;){let g=Ne();p-=g.payload.length+tr;let w=ee();w.lagged+=g.lagged+
-1,w.reconnected||=g.reconnected}}else H===4?U&&(k||!R)&&(y+=I(J,10)):L&&(W(J)?te(fs(J)):lt())},down(O,L){if(O===u){if(n===void 0||!U&&!E)return te(L);if(U)if(f>
-0&&!k){k=!x&&!me();for(let[H,J]of S)z.set(H,J)}else k?q():(z=S,he=bn.oldest,x=!0);S=new Map,U=!1,E=!0,be(1/0)}}}),be()})}};var vn="frisbee.1";function nr(t,{protocols:e=[],WebSocket:n=globalThis.WebSocket}={}){return r=>{if(!n)throw new Error("no WebSocket; set the option `WebSocket\
+c=new Set(n),d=[],u=0,p=0,y=0,b=0,v=0,k=0,M=32767,C=[0,Zn,1/0,gt,0],z=!1,pe=!1,fe,se=yt,Pe=0,oe=!1,j=0,ce=0,Z,te=m=>{if(!(z||!J))try{m(J)}catch(h){lt(sn(h));try{
+J.close()}catch{}}},ie=()=>{o.at&&(te(m=>m.send(Rt(o))),o.at=j=0,o.bytes.length>1<<20&&(o.bytes=new Uint8Array(16384)),te(m=>{let h=m.buffered();h>Vo?be("too ma\
+ny unsent bytes"):h>os&&!_.isFull&&(_.isFull=!0,me())}))},me=()=>te(m=>{if(m.buffered()>os/2)return void et(Wo,me);_.isFull=!1;for(let h of i.values())h.room();
+e.room(_)}),K=()=>{o.at!==j?(j=o.at,queueMicrotask(K)):(oe=!1,ie())},U=(m,h,x,A)=>{let{at:G}=o;try{rn(o,yt),o.at+=yt,x?.(o,A);let He=o.at,Ne=He-G-yt,Te=h===3?rs:
+Math.max(C[1],Bo);if(Ne>Te)throw X(8,`the message has ${Ne} bytes of at most ${Te}`);o.at=G;for(let ct of[15,m,h,Ne>>>16,Ne])Fr(o,ct);o.at=He}catch(He){throw o.
+at=G,He}o.at>Go?ie():oe||(oe=!0,j=0,queueMicrotask(K))},f=(m,{code:h,message:x},A=7)=>U(m,A,G=>{P(G,h),ue(G,xe(x.slice(0,as)))}),g=(m,h)=>{U(m,5,P,0),f(m,h)},w=m=>{
+if(!z){if(ce=0,fe){if(ue(fe,m),fe.at<se)return;m=Rt(fe),fe=void 0}try{let h=0,x=A=>m[h+A]<<8|m[h+A+1];for(;!z&&!(m.length<(se=h+yt));h=se){x(0)!==15&&T("a heade\
+r without its magic");let A=x(6)*65536+x(8);if(A>(x(4)===3?rs:Zn)&&T(`a packet of ${A} bytes`),m.length<(se+=A))break;S(x(2),x(4),m.subarray(h+yt,se))}h<m.length&&
+(se-=h,ue(fe=$t(),m.subarray(h)))}catch(h){let x=h.message;_.isUp&&f(4,new B(13,x),3),be(`the server broke the protocol: ${x}`)}}},S=(m,h,x)=>{let A=Q(x),G=h===
+3&&(m===5||m===6),He=G?I(A,10):m;He>65535&&T(`stream ${He}`);let Ne=i.get(He);if(h>=10){_.isUp||T("a packet before HELLO");let Te=m>=ss,ct=d[m%gt];if(ct?.id===m&&
+ct.operation===h)return O(m),e.answered(),ct.isGivenUp?p--:e.replied(ct,x),Y();if(s.filter(xo=>xo.packet(_,m,h,x)).length)return;if(Te&&R)return R.packet(m,h,x,
+!1);++Pe>Jo&&be("too many stray packets")}else if(h<2){x.length&&T("a PING with a body"),h===1?_.isUp||be("the server is a compat peer"):U(0,1);return}else if(h===
+3&&!G){if(!m&&!_.isUp)return $(A);if(m===4)return be(`closed by the server with code ${I(A,10)}: ${Ze(A,as)}`);if(m===1)return E(A);m>=Po&&T(`packet type ${m} m\
+ust be understood and is unknown`)}else{if(h===4)return q();if(h===6)return void(x.length&&R?.cancel(m,I(A,10)));if(h===8)T("a stray HAND_OFF");else if(h===9)do{
+let Te=$e(A,I(A,10));Ne?.packet(2,Te)}while(W(A));else{if(Ne)return e.answered(),G?Ne.items(m===6,A):Ne.packet(h,x);if(h===2){let Te=m-M&32767;if(m>=32768&&Te&&
+Te<=16384)return M=m,R?R.packet(m,2,x,!0):g(m,X(12,"no service is served"))}}}},E=m=>{let h=W(m);for((!h||h>Do)&&T(`ASK of ${h} bytes`);W(m);){let x=Ce(m),A=[...c,
+...r?.services??[]].find(G=>G.fingerprint===x);U(2,3,G=>Vr(G,x,A?.layout))}},$=m=>{(le(m,4)!=="fris"||!ee(m))&&T("no HELLO");let h=new Set,x=0;try{for(;W(m);){x=
+ee(m);let A=Ot(m);if(x>=_o&&T("must be understood and is unknown"),[1,2,3,4,5,6,8,34,35].includes(x)&&(h.has(x)&&T("occurs twice"),h.add(x)),x&&x in C)C[x]=ze(A);else if(x===
+8)ze(A);else if(x===32||x===33){let G=Wr(A);x===32&&a.set(...G)}}}catch(A){T(`HELLO item ${x}: ${A.message}`)}C[3]=Math.min(C[3],gt),_.isUp=!0,clearTimeout(L),e.
+room(_)},O=m=>{d[m%gt]=void 0,u--===C[3]&&e.room(_)},ye=(m,h)=>{i.set(h,m),m.begin(_,h,C[4])},Y=()=>{pe&&queueMicrotask(()=>{u===p&&!i.size&&!R?.progress.size&&
+be(is)})},q=()=>{pe||(pe=!0,e.closing(_,is),Y())},be=m=>ge(()=>{z||(ie(),te(h=>h.close()),lt(m))}),lt=m=>{if(z)return;z=!0,clearInterval(Z),clearTimeout(L),e.closing(
+_,m);let h=_.isUp;_.isUp=!1;let x=new B(14,`the connection was lost: ${m}`);for(let A of d)A&&!A.isGivenUp&&e.lost(A,x);for(let A of i.values())A.lost(x);if(R?.
+down(x),h)for(let A of s)A.down(_,x)},_={isUp:!1,isFull:!1,write:U,reset:f,refuse:g,announce(m){if(c.has(m))return;for(let A of c)if(A.operations.some(G=>m.operations.
+includes(G)))throw X(9,`${A.name} has operations of ${m.name}: use another channel`);let h=a.get(m.name);h?.fingerprint===m.fingerprint&&`${h.operations}`==`${m.
+operations}`||U(3,3,pn,m),c.add(m)},call(m,h){if(_.isFull||u>=C[3])return!1;do b=(b+1)%ss;while(d[b%gt]);let x=m.id=b;d[x%gt]=m,u++;try{U(x,m.operation,h,m)}catch(A){
+throw O(x),A}return!0},cancel(m){z||(m.isGivenUp=!0,U(m.id,6,P,m.operation),p++,Y())},open(m,h){if(!C[2])throw X(12,"the server does not accept streams");if(_.isFull||
+v>=Math.min(C[2],qo))return!1;do k=k%32767+1;while(i.has(k));let x=k;i.set(x,m),v++;try{U(x,2,h)}catch(A){throw _.over(x),A}return m.begin(_,x,C[4]),!0},accept:ye,
+over(m){i.delete(m),m<32768&&(v--,e.room(_)),Y()},drain:q,closeIfIdle:Y},R=r?.on(_),L=et(Qo,()=>be("handshake timeout")),H=m=>{o.isFlat=m.isFlat,U(0,3,h=>{ue(h,
+xe("fris"));let x=R?Ho:0;[Zn,x,x,yn].forEach((A,G)=>he(h,G+1,()=>P(h,A))),he(h,6,()=>{});for(let A of r?.services??[])he(h,32,()=>pn(h,A));for(let A of n)he(h,
+33,()=>pn(h,A))}),U(1,0),ie(),!z&&(Z=setInterval(()=>{if(++ce>jo)return be("keepalive timeout");U(0,0),y=p<(C[3]||1)?0:y+1,y>1&&q();let h=performance.now();for(let x of d)
+x&&x.until<=h&&!x.isGivenUp&&e.expired(x)},Xo))},J,ge=m=>J?m():queueMicrotask(m),ae=m=>ge(()=>lt(m));try{J=t({open:()=>ge(()=>te(H)),data:w,close:ae})}catch(m){
+ae(sn(m))}return _}function gn(t,e){let n={},r=n,s=!1,o=()=>{},i=p=>{s||=p,o()},a=()=>n.next?.item,c=()=>{let p=a();return n=n.next??n,n.item=void 0,p},d=(async function*(){try{for(;;){
+let p=c();if(p!==void 0){let y=t(p);y!==void 0&&(yield y)}else if(s){if(s!==!0)throw s;return}else await new Promise(y=>o=y)}}finally{e()}})(),{return:u}=d;return d.
+return=()=>(e(),n=r={},i(!0),u.call(d,void 0)),{messages:d,first:a,take:c,put:p=>{r=r.next={item:p},o()},end:i}}var er=64,zo=4,Yo=4096,hn=(t,e)=>t instanceof we?new B(13,`not a valid ${e.name}: ${t.message}`):B.from(t);function cs(t,e,n,r,s){let o,i=0,a=0,c=0,d=0,u=!0,p=!0,
+y=!1,b=!1,v=!1,k=()=>{},M,C=()=>!u&&!p,z=f=>{d+=f.length+er,p&&d*zo>=yn&&(o?.write(i,5,P,d),c-=d,d=0)},{messages:pe,put:fe,take:se,end:Pe}=gn(f=>{z(f);try{let g=Q(
+f),w=mt(g,zn);if(w)throw w;return _t(g,e)}catch(g){throw hn(g,e)}},()=>n?ie(!0):K()),oe=Object.assign(pe,{metadata:{}}),j=()=>{C()&&(k(),M?.(),o?.over(i),o=M=void 0,
+r())},ce=f=>{p=!1,Pe(f),j()},Z=()=>{u&&(u=!1,o?.write(i,7),j())},te=f=>{u=!1,ce(f)},ie=(f,g=an(1))=>{C()||o?.reset(i,g),te(f),K()},me=f=>ie(f,f),K=()=>{y=!0;for(let f;f=
+se();)z(f)},U=f=>{if(!(!o||!u)){if(f instanceof B)return o.write(6,3,g=>{P(g,i),ns(g,f)}),u=!1,j();o.write(i,2,g=>{let{at:w}=g;Bt(g,t,f),a-=g.at-w+er})}};return{
+messages:oe,begin(f,g,w){o=f,i=g,a=w},packet(f,g){if(f===2)return b=!0,p?c>=yn?me(new B(8,"the peer exceeded its credit")):(c+=g.length+er,y?z(g):fe(new Uint8Array(
+g))):void 0;let w=Q(g);if(f===5){let S=ze(w);v||=!S,(a+=S)>0&&k()}else if(g.length){let S=on(I(w,10));te(new B(S,Ze(w,Yo),{mayHaveRun:!v}))}else ce(!0)},items(f,g){
+if(p){!f&&b&&T("late HEADERS"),b=!0;try{if(f)return ce(ts(g)??!0);s?.(oe.metadata=mn(g).metadata)}catch(w){me(hn(w,e))}}},send:U,async pump(f,g,w){try{let S=f,E=S?.[Symbol.
+asyncIterator]?.()??S?.[Symbol.iterator]?.();if(!E)throw X(3,`messages are an iterable, not ${String(f)}`);M=async()=>{try{await E.return?.()}catch{}},!n&&g&&o?.
+write(5,3,P,i);for(let $;;){for(;(a<=0||o?.isFull)&&!C();)await new Promise(O=>k=O);if(C())return;if($){if(U($.value),!g)break;$=void 0}else if(($=await E.next()).
+done)break}M=void 0,Z(),C()||w?.()}catch(S){if(!n)throw M?.(),M=void 0,S;ie(Lt(S,g))}},room:()=>k(),finish:Z,discard:K,fail:me,lost:te}}var Zo=3e4,ei=5e3,ti=20,ds=2e3,us=10,Ht=class{constructor(e,{timeout:n,reconnectTimeout:r=ei,metadata:s,serve:o,stayConnected:i}={}){let a=n??Zo,c,d=0,u=us,p=0,
+y,b=!1,v="",k=[new Set,new Set,new Set],M=({service:f,method:{sends:g,receives:w}})=>k[f?g||w?1:0:2],C=new Set,z=[],pe=()=>{c||y||b||!(k.some(({size:f})=>f)||i)||
+(p=performance.now(),c=ls(e,fe,[...C],o,z))},fe={room:f=>queueMicrotask(()=>{for(let g of k)for(let w of g){if(c!==f||!se(w,f))break;c===f&&g.delete(w)}}),closing(f,g){
+if(c===f){if(c=void 0,v=g,f.isUp)for(let w of k)w.forEach(oe);f.isUp&&performance.now()-p>=ds?d=0:b||(y=et(Math.random()*Math.min(ti*2**Math.min(d++,16),ds),()=>{
+y=void 0,pe()})),pe()}},answered:()=>void(d=0),replied(f,g){let w=f,{method:{reply:S},options:{onMetadata:E}}=w;ce(w);try{let $=Q(g),O=fn($),ye=mt($,O);if(ye)throw ye;
+$.at&&E?.(O.metadata),w.resolve(_t($,S)),u<us&&(u+=.1)}catch($){w.reject(Lt(hn($,S),w.sent>1))}},expired:f=>j(f),lost(f,g){let w=f;if(w.link=void 0,!w.method.idempotent||
+w.sent>1||u<1)return Z(w,g);u--,Pe(w)}},se=(f,g)=>{let{service:w}=f;try{return w&&g.announce(w),f.start(f,g)&&!!++f.sent}catch(S){return Z(f,Lt(S,f.sent)),!0}},
+Pe=f=>{if(!(c?.isUp&&se(f,c))){if(b)return Z(f,ps(f.sent));M(f).add(f),pe(),oe(f)}},oe=f=>{f.reconnectsUntil=performance.now()+(f.options.reconnectTimeout??r),j(
+f)},j=f=>{let{until:g,sent:w,reconnectsUntil:S}=f,E=performance.now(),$=M(f).has(f)&&!c?.isUp&&`no connection to the server${v&&`: ${v}`}`;clearTimeout(f.timer),
+E>=g?Z(f,ln(w,$?`; ${$}`:"")):E>=S&&$?Z(f,Ft(14,$,w)):f.timer=et((E<S?Math.min(g,S):g)-E,()=>j(f))},ce=f=>{M(f).delete(f),clearTimeout(f.timer),f.options.signal?.
+removeEventListener("abort",f.abort)},Z=(f,g)=>{ce(f),f.link?.cancel(f),f.reject(g)},te=(f,{sentTimeout:g,until:w,options:{metadata:S}})=>{(g!==void 0||s||S)&&Yr(
+f,{timeout:g&&w-performance.now(),metadata:{...s,...S}})},ie=(f,g)=>{te(f,g),Bt(f,g.method.request,g.request)},me=(f,g)=>{let w=g.call(f,ie);return w&&(f.link=g),
+w},K=(f,g,w,S,E,$,O,ye)=>{let{signal:Y}=S,q={id:0,operation:g.operation,until:performance.now()+ +(E??(f?a:1/0)),isGivenUp:!1,sent:0,reconnectsUntil:1/0,timer:void 0,
+link:void 0,service:f,method:g,request:w,options:S,sentTimeout:E,start:$,resolve:O,reject:ye,abort:Y&&(()=>Z(q,an(q.sent)))};return isNaN(q.until)?ye(X(3,"the t\
+imeout is not a number")):Y?.aborted?q.abort?.():(Y?.addEventListener("abort",q.abort),E!==void 0&&j(q),(E===void 0||q.timer)&&Pe(q)),q},U=(f,g,w,S={})=>{let E,
+$=cs(g.request,g.reply,!0,()=>E&&ce(E),S.onMetadata);return E=K(f,g,w,S,S.timeout,(O,ye)=>{E=O;let Y=ye.open($,q=>{te(q,O),D(q,9),P(q,O.operation)});if(Y){let q=O.
+sentTimeout===void 0;q&&(O.until=1/0),$.pump(w,g.sends,()=>{!q||g.receives||(O.until=performance.now()+a,j(O))})}return Y},()=>{},$.fail),$};this.unary=(f,g,w,S={})=>new Promise(
+(E,$)=>void K(f,g,w,S,S.timeout??n,me,E,$)),this.serverStreaming=(f,g,w,S)=>U(f,g,[w],S).messages,this.twoWay=(f,g,w,S)=>U(f,g,w,S).messages,this.clientStreaming=
+async(f,g,w,S)=>{let{messages:E}=U(f,g,w,S),{done:$,value:O}=await E.next();if($)throw new B(13,"there is no reply");return E.return?.(),O},this.name=f=>void C.
+add(f),this.mount=f=>void z.push(f),this.connected=(f,g,w)=>new Promise((S,E)=>{K(void 0,{},void 0,{reconnectTimeout:g,signal:w},void 0,($,O)=>O.isFull?!1:(f?.(
+O),ce($),S(O),!0),S,E)}),this.close=()=>{b=!0,clearTimeout(y);for(let f of k)for(let g of f)Z(g,ps(g.sent));c?.drain()},i&&queueMicrotask(pe)}},ps=t=>Ft(9,"the \
+channel is closed",t);var tt=65280,ni=tt+8,ri=16<<20,tr=64,si=255,oi=65536,ii=4,bn={now:0,last:1,oldest:2},ai=1e4,fs=t=>{let e=fn(t);return(t.at?mt(t,e):void 0)??X([8,12,7,14][ee(t)-
+3]??3,Ze(t))},ms=t=>{let e=I(t,10);return e>si&&T("a topic is too long"),le(t,e)},ys=new WeakMap,qt=class{constructor(e){this.channel=e;this.requests=new Map;this.
+last=0;let{requests:n}=this,r=ys.get(e);if(r)return r;ys.set(e,this),e.mount({packet:(s,o,i,a)=>{if(i<tt||i>ni)return!1;!o&&i===tt+5&&(this.refused??=fs(Q(a)));
+for(let c of o?[n.get(o)]:n.values())c?.packet(s,o,i-tt,Q(a));return!0},down(s,o){for(let i of[...n.values()])i.down(s,o)}})}subscribe(e,{group:n="",from:r}={}){
+return this.request(0,e,n,r)}async publish(e,n){await this.channel.connected(r=>{r.write(0,tt+2,s=>{Ke(s,xe(e)),ue(s,Yn(n))}),this.published??=r})}async sync(){
+await(await this.request(3)).return?.();let{refused:e}=this;if(this.refused=void 0,e)throw e}request(e,n,r="",s){let{channel:o,requests:i}=this;return new Promise(
+(a,c)=>{if(i.size>=65535)throw X(8,"too many requests");do this.last=this.last%65535+1;while(i.has(this.last));let d=this.last,u,p=0,y=0,b=!1,v,k,M=new AbortController,
+C=()=>{M.abort(),i.delete(d)&&n!==void 0&&u?.isUp&&u.write(d,tt+1)},{first:z,messages:pe,put:fe,end:se,take:Pe}=gn(R=>(p-=R.payload.length+tr,R),C),oe=R=>{clearTimeout(
+v),i.delete(d),this.published=k??this.published,c(R),se(R)},j=r?[]:n?.split(".")??[],ce=j.at(-1)===">",Z=R=>{let L=R.split(".");return(ce?L.length>=j.length:L.length===
+j.length)&&j.every((H,J)=>H===">"||H==="*"||H===L[J])},te=e===0&&!r&&s!==void 0,ie=typeof s=="object";if(ie&&!(/^[\da-f]{16}$/.test(s.epoch)&&s.offset>=0&&Number.
+isSafeInteger(s.offset)))throw X(3,`${s.epoch}, ${s.offset} is not a position`);let me=ie||s===void 0?bn.oldest:bn[s],K=new Map(ie?[[n,{...s,offset:s.offset+1}]]:
+[]),U=new Map,f=0,g="",w=!1,S=!1,E=!1,$=!1,O=!1,ye=()=>!n?.match(/[*>]/)&&K.size>0,Y=R=>{u?.write(d,tt+R,L=>{if(n!==void 0&&Ke(L,xe(n)),R===6){D(L,me);for(let[H,
+J]of K)qe(L,H),It(L,J.epoch),P(L,J.offset)}else ue(L,xe(r))})},q=()=>{let R=K.size>0;return K=new Map,me=bn.now,w=!1,E=!0,R},be=R=>{o.connected(L=>{u=L,e===3&&((this.
+published??L)!==L&&(this.refused=new B(15,"the connection was lost")),k=this.published,this.published=void 0);try{Y(te?6:e)}catch(H){if(!S||!q())throw H;Y(6)}S||
+(v=et(ai,()=>{C(),oe(ln(1,"; the server may have no broker"))}))},R,M.signal).catch(L=>{S&&L.code===9&&se(!0),oe(L)})},lt=()=>{clearTimeout(v),O=!0,S&&(E||!$)&&
+(b=!0),a(pe)},_=(R,L,H)=>{let J=H.bytes[H.at],ge=R&&!O;if(ge&&L===5&&J===ii)E=!0,Y(0);else if(ge&&(L===5||L===6&&J)&&S&&q())Y(6);else if(ge&&L===6&&J===0){ee(H),
+$=ee(H)===1;let ae=Ce(H,16);f=I(H,10);let m=g!==""&&g!==ae;g=ae,lt(),E=!1,b||=ye()?!f:m}else if(L===7)for(;W(H);){let ae=ms(H),m={epoch:Ce(H,16),offset:I(H,10)};
+if(Number.isSafeInteger(m.offset)||T("an integer is beyond 2^53"),!O||!R&&!Z(ae))continue;let h=U.get(ae);R&&!h?(f--,h=K.get(ae)??(w?{...m,offset:1}:void 0)):!R&&
+h?.epoch!==m.epoch&&(h=void 0),h&&$&&(R||!E)&&(h.epoch===m.epoch&&h.offset<=m.offset?y+=m.offset-h.offset:b=!0),U.size>=oi&&!U.has(ae)&&(U.clear(),E=!0),U.set(ae,
+m)}else return!1;return!0};i.set(d,{packet(R,L,H,J){if(!(R!==u||te&&_(L,H,J)))if(H===2){let ge=ms(J);if(!L&&(!O||!Z(ge)))return;let ae=pt(J),m=U.get(ge);for(m&&
+U.set(ge,{...m,offset:m.offset+1}),p+=ae.length+tr,fe({topic:ge,payload:ae,position:m,lagged:y,reconnected:b}),y=0,b=!1;p>ri;){let h=Pe();p-=h.payload.length+tr;
+let x=z();x.lagged+=h.lagged+1,x.reconnected||=h.reconnected}}else H===4?O&&(E||!$)&&(y+=I(J,10)):L&&(W(J)?oe(fs(J)):lt())},down(R,L){if(R===u){if(n===void 0||!O&&
+!S)return oe(L);if(O)if(f>0&&!E){E=!w&&!ye();for(let[H,J]of U)K.set(H,J)}else E?q():(K=U,me=bn.oldest,w=!0);U=new Map,O=!1,S=!0,be(1/0)}}}),be()})}};var vn="frisbee.1";function nr(t,{protocols:e=[],WebSocket:n=globalThis.WebSocket}={}){return r=>{if(!n)throw new Error("no WebSocket; set the option `WebSocket\
 ` or use frisbee-rpc/node");let s=new n(String(t),[vn,...e]);s.binaryType="arraybuffer";let o="";return s.onopen=()=>{if(s.protocol===vn)return r.open();o=`the \
 server does not speak ${vn}`,s.close()},s.onmessage=({data:i})=>{i instanceof ArrayBuffer?r.data(new Uint8Array(i)):s.close()},s.onerror=({message:i=""})=>void(o||=
 i),s.onclose=({code:i,reason:a})=>{r.close(o||`the WebSocket was closed (${i}${a&&`, ${a}`})`)},{send:i=>s.send(i),close:()=>s.close(),buffered:()=>s.bufferedAmount}}}var li=64;var wn=class{constructor(e){this.messages=new Map;this.enums=new Map;for(let{number:n,bytes:r}of Ae(e))n===1&&this.file(r)}message(e){let n=this.messages.get(e);
 if(!n)throw new Error(`the schema has no message ${e}`);return n}enumeration(e){let n=this.enums.get(e);if(!n)throw new Error(`the schema has no enum ${e}`);return n}entry(e){
 let n=e.isRepeated&&e.kind===11?this.messages.get(e.type):void 0;return n?.isEntry?n:void 0}file(e){let n="",r=[],s=new Map;for(let{number:i,bytes:a}of Ae(e))i===
-2?n=Le(a):i===4||i===5?r.push({number:i,bytes:a}):i===9&&(s=ui(a));let o={4:0,5:0};for(let{number:i,bytes:a}of r){let c=o[i]??0;o[i]=c+1;let d=`${i},${c}`;i===4?
+2?n=Oe(a):i===4||i===5?r.push({number:i,bytes:a}):i===9&&(s=ui(a));let o={4:0,5:0};for(let{number:i,bytes:a}of r){let c=o[i]??0;o[i]=c+1;let d=`${i},${c}`;i===4?
 this.declare(a,n,[],d,s,0):this.declareEnum(a,n,[],d,s)}}declare(e,n,r,s,o,i){if(i>li)throw new we("types are nested too deeply");let a=[],c=[],d=[],u=[],p="",y=!1;
-for(let{number:$,bytes:M}of Ae(e))$===1?p=Le(M):$===2?a.push(M):$===3?c.push(M):$===4?d.push(M):$===7?y=ws(M,7):$===8&&u.push({name:bs(M),docs:o.get(`${s},8,${u.
-length}`)??""});let h=[...r,p],v=hs(n,h),N=a.map(($,M)=>ci($,o.get(`${s},2,${M}`)??""));this.messages.set(v,{name:v,package:n,path:h,docs:o.get(s)??"",fields:N,
-oneofs:u,isEntry:y}),c.forEach(($,M)=>this.declare($,n,h,`${s},3,${M}`,o,i+1)),d.forEach(($,M)=>this.declareEnum($,n,h,`${s},4,${M}`,o))}declareEnum(e,n,r,s,o){
-let i=[],a="";for(let{number:u,bytes:p}of Ae(e)){if(u===1&&(a=Le(p)),u!==2)continue;let y=0;for(let h of Ae(p))h.number===2&&(y=h.low|0);i.push({name:bs(p),number:y,
+for(let{number:M,bytes:C}of Ae(e))M===1?p=Oe(C):M===2?a.push(C):M===3?c.push(C):M===4?d.push(C):M===7?y=ws(C,7):M===8&&u.push({name:bs(C),docs:o.get(`${s},8,${u.
+length}`)??""});let b=[...r,p],v=hs(n,b),k=a.map((M,C)=>ci(M,o.get(`${s},2,${C}`)??""));this.messages.set(v,{name:v,package:n,path:b,docs:o.get(s)??"",fields:k,
+oneofs:u,isEntry:y}),c.forEach((M,C)=>this.declare(M,n,b,`${s},3,${C}`,o,i+1)),d.forEach((M,C)=>this.declareEnum(M,n,b,`${s},4,${C}`,o))}declareEnum(e,n,r,s,o){
+let i=[],a="";for(let{number:u,bytes:p}of Ae(e)){if(u===1&&(a=Oe(p)),u!==2)continue;let y=0;for(let b of Ae(p))b.number===2&&(y=b.low|0);i.push({name:bs(p),number:y,
 docs:o.get(`${s},2,${i.length}`)??""})}let c=[...r,a],d=hs(n,c);this.enums.set(d,{name:d,package:n,path:c,docs:o.get(s)??"",values:i})}},vs=t=>t===11||t===10||t===
-14,hs=(t,e)=>[...t?[t]:[],...e].join(".");function ci(t,e){let n="",r="",s="",[o,i,a,c]=[0,0,0,-1],d=!1,u=!1;for(let p of Ae(t))p.number===1?n=Le(p.bytes):p.number===
-3?o=p.low:p.number===4?i=p.low:p.number===5?a=p.low:p.number===6?s=Le(p.bytes).replace(/^\./,""):p.number===8?u=ws(p.bytes,3):p.number===9?c=p.low:p.number===10?
-r=Le(p.bytes):p.number===17&&(d=p.low!==0);if(a<1||a>18)throw new we(`a field of the kind ${a}`);return{name:n,number:o,kind:a,type:s,isOptional:d,isDeprecated:u,
-docs:e,jsonName:r||n.replace(/_(\w)/g,(p,y)=>y.toUpperCase()),isRepeated:i===3,oneof:c<0||d?void 0:c}}var di=new Uint8Array,Le=t=>le(Q(t),t.length);function*Ae(t){
+14,hs=(t,e)=>[...t?[t]:[],...e].join(".");function ci(t,e){let n="",r="",s="",[o,i,a,c]=[0,0,0,-1],d=!1,u=!1;for(let p of Ae(t))p.number===1?n=Oe(p.bytes):p.number===
+3?o=p.low:p.number===4?i=p.low:p.number===5?a=p.low:p.number===6?s=Oe(p.bytes).replace(/^\./,""):p.number===8?u=ws(p.bytes,3):p.number===9?c=p.low:p.number===10?
+r=Oe(p.bytes):p.number===17&&(d=p.low!==0);if(a<1||a>18)throw new we(`a field of the kind ${a}`);return{name:n,number:o,kind:a,type:s,isOptional:d,isDeprecated:u,
+docs:e,jsonName:r||n.replace(/_(\w)/g,(p,y)=>y.toUpperCase()),isRepeated:i===3,oneof:c<0||d?void 0:c}}var di=new Uint8Array,Oe=t=>le(Q(t),t.length);function*Ae(t){
 let e=Q(t);for(;W(e);){let n=I(e),r=n>>>3,s=n&7;if(s===0){let o=0,i=0;for(let a of t.subarray(e.at,(I(e,10),e.at)))i<32&&(o|=(a&127)<<i),i+=7;yield{number:r,bytes:di,
-low:o>>>0}}else if(s===2)yield{number:r,bytes:Ie(e,I(e)),low:0};else if(s===1||s===5)Ie(e,s===1?8:4);else throw new we(`a field of the wire type ${s}`)}}function bs(t){
-for(let{number:e,bytes:n}of Ae(t))if(e===1)return Le(n);return""}function ws(t,e){for(let{number:n,low:r}of Ae(t))if(n===e)return r!==0;return!1}function ui(t){
+low:o>>>0}}else if(s===2)yield{number:r,bytes:$e(e,I(e)),low:0};else if(s===1||s===5)$e(e,s===1?8:4);else throw new we(`a field of the wire type ${s}`)}}function bs(t){
+for(let{number:e,bytes:n}of Ae(t))if(e===1)return Oe(n);return""}function ws(t,e){for(let{number:n,low:r}of Ae(t))if(n===e)return r!==0;return!1}function ui(t){
 let e=new Map;for(let{number:n,bytes:r}of Ae(t)){if(n!==1)continue;let s="",o="",i="";for(let c of Ae(r))if(c.number===1){let d=Q(c.bytes),u=[];for(;W(d);)u.push(
-I(d));s=u.join(",")}else c.number===3?o=Le(c.bytes):c.number===4&&(i=Le(c.bytes));let a=o||i;a&&e.set(s,xn(a))}return e}var xn=t=>t.replace(/^ /gm,"").trim();var We=t=>`f${t.number}`,bt=t=>`o${t}`,rr={1:"d",2:"f",3:"l",4:"w",5:"i",6:"w",7:"u",8:"b",9:"s",10:"m",11:"m",12:"y",13:"u",14:"e",15:"i",16:"l",17:"i",18:"l"},
+I(d));s=u.join(",")}else c.number===3?o=Oe(c.bytes):c.number===4&&(i=Oe(c.bytes));let a=o||i;a&&e.set(s,xn(a))}return e}var xn=t=>t.replace(/^ /gm,"").trim();var We=t=>`f${t.number}`,bt=t=>`o${t}`,rr={1:"d",2:"f",3:"l",4:"w",5:"i",6:"w",7:"u",8:"b",9:"s",10:"m",11:"m",12:"y",13:"u",14:"e",15:"i",16:"l",17:"i",18:"l"},
 ht=class{constructor(e){this.schema=e;this.types=new Map;this.enums=new Map}of(e){let n=this.types.get(e);if(n)return n;let r=this.schema.message(e),s=fi(this.schema,
 r),o=s.map(c=>`${We(c)}:${this.spec(r,c)}`).join(" "),i=s.map(c=>this.schema.entry(c)?.fields[1]??c).filter(c=>vs(c.kind)),a=F(e,o,()=>i.map(c=>c.kind===14?this.
 choice(c.type):this.of(c.type)));return this.types.set(e,a),a}spec(e,n){let r=this.schema.entry(n),s=rr[n.kind];if(r){let[o,i]=r.fields;if(!o||!i)throw new Error(
@@ -200,12 +200,12 @@ pc.reflection.v1.ListRequest","etag:s"),bi=F("frpc.reflection.v1.Method","name:s
 :e docs:s isDeprecated:b formats:*s",()=>[Jt]),vi=F("frpc.reflection.v1.Service","name:s fingerprint:s layout:y codec:e file:s docs:s isDeprecated:b methods:*m \
 operations:*u",()=>[sr,bi]),vt=Ye("frpc.reflection.v1.Reflection","2827b98f5f97380f22de961eb0322afd","AQgAAQEJAAMBCQIIA0sEAAQBCQQIAkkDSQADAQkCCAMMAAkBCQIJAwwEDg\
 UFCQYJBwgISwYJTQECAAIACgEJAg0DCQQIBQkGCAcOBwkJCggISQEDAAICAgRMaXN0AgABBUZpbGVzAgIDHWZycGMucmVmbGVjdGlvbi52MS5SZWZsZWN0aW9u",{list:{operation:65e3,request:hi,reply:gi,
-receives:!0,idempotent:!0},files:{operation:65001,request:yi,reply:mi,receives:!0,idempotent:!0}});var Ss=32<<20,Fe=t=>`${t.service.name}/${t.name}`,Sn=class{constructor(e,n){this.url=e;this.metadata={};this.wire="connecting";this.traffic={since:0,connections:0,
+receives:!0,idempotent:!0},files:{operation:65001,request:yi,reply:mi,receives:!0,idempotent:!0}});var Ss=32<<20,Le=t=>`${t.service.name}/${t.name}`,Sn=class{constructor(e,n){this.url=e;this.metadata={};this.wire="connecting";this.traffic={since:0,connections:0,
 sent:0,received:0};let r=nr(e),s=i=>{this.wire=i,n()},o=i=>{let a=r({open:()=>{this.traffic.since=Date.now(),this.traffic.connections++,i.open(),s("open")},data:c=>{
 this.traffic.received+=c.length,i.data(c)},close:c=>{s("lost"),i.close(c)}});return{...a,send:c=>{this.traffic.sent+=c.length,a.send(c)}}};this.channel=new Ht(o,
 {stayConnected:!0}),this.channel.name(vt),this.topics=new qt(this.channel)}async catalog(e){let{channel:n,metadata:r}=this,s=new Map,o="";for await(let y of n.serverStreaming(
-vt,vt.methods.list,{etag:e?.etag??""},{metadata:r})){if(y.notModified)return;o||=y.etag;for(let h of y.services){let v=s.get(h.name);v?v.methods.push(...h.methods):
-s.set(h.name,h)}}let i=[],a=0;for await(let{data:y}of n.serverStreaming(vt,vt.methods.files,{},{metadata:r}))if(i.push(y),a+=y.length,a>Ss)throw new B(Ve.RESOURCE_EXHAUSTED,
+vt,vt.methods.list,{etag:e?.etag??""},{metadata:r})){if(y.notModified)return;o||=y.etag;for(let b of y.services){let v=s.get(b.name);v?v.methods.push(...b.methods):
+s.set(b.name,b)}}let i=[],a=0;for await(let{data:y}of n.serverStreaming(vt,vt.methods.files,{},{metadata:r}))if(i.push(y),a+=y.length,a>Ss)throw new B(Ve.RESOURCE_EXHAUSTED,
 `the schema has more than ${Ss} bytes`);let c=new Uint8Array(a),d=0;for(let y of i)c.set(y,d),d+=y.length;let u=new wn(c),p=new ht(u);return{etag:o,schema:u,services:[
 ...s.values()].map(y=>wi(y,p))}}async hasBroker(){return this.topics.sync().then(()=>!0,()=>!1)}};function wi(t,e){let n,r=o=>{if(t.codec!==sr.POLYGLOT)throw new Error(
 "its messages use the protobuf codec, which this page does not support");if(!t.file)throw new Error("the server does not have the schema of this service; build \
@@ -216,7 +216,7 @@ Jt.NO_SIDE_EFFECTS?"no side effects":o.idempotency===Jt.IDEMPOTENT?"idempotent":
 i)})),s}var An=t=>Object.entries(Ve).find(([,e])=>e===t)?.[0]??String(t);var xi=50;function En(t,e,n){let r=t.slice(-xi).reverse().map(s=>l("li",{},l("button",{type:"button",className:"history",title:"Restore the request",onclick:()=>e(
 s)},l("span",{className:"muted"},ut(s.beganAt)),l("span",{className:s.code===0?"badge ok":"badge failed"},An(s.code)),!n&&l("span",{className:"path"},s.path),l(
 "span",{className:"muted shortened"},(s.request??"").replace(/\s+/g," ").slice(0,160)),l("span",{className:"time"},de(s.took)))));return r.length>0?l("ol",{className:"\
-histories"},...r):l("p",{className:"empty"},"No calls yet.")}var V=class extends Error{constructor(e,n){super(e?`${e}: ${n}`:n)}},se=()=>Object.create(null),ir=t=>typeof t=="object"&&t!==null&&!Array.isArray(t),ar=/^google\.protobuf\.(Double|Float|U?Int64|U?Int32|Bool|String|Bytes)Value$/,
+histories"},...r):l("p",{className:"empty"},"No calls yet.")}var V=class extends Error{constructor(e,n){super(e?`${e}: ${n}`:n)}},re=()=>Object.create(null),ir=t=>typeof t=="object"&&t!==null&&!Array.isArray(t),ar=/^google\.protobuf\.(Double|Float|U?Int64|U?Int32|Bool|String|Bytes)Value$/,
 nt=t=>ar.test(t)||/^google\.protobuf\.(Timestamp|Duration|FieldMask|Struct|Value|ListValue)$/.test(t);function Ge(t){try{return JSON.parse(t||"{}")}catch(e){throw new V(
 "",e.message)}}function rt(t,e,n,r=""){let s=Ni(t,e,n,r);if(s)return s;if(!ir(n))throw new V(r,`${e} is an object`);let o=t.message(e),i={};for(let[a,c]of Object.
 entries(n)){let d=o.fields.find(y=>y.jsonName===a||y.name===a),u=r?`${r}.${a}`:a;if(!d)throw new V(u,`${e} has no such field${Si(o)}`);if(c===null&&d.type!=="go\
@@ -243,53 +243,53 @@ tring"&&/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/i.e
 throw new V(e,'an instant is written as "2030-01-31T12:00:00Z"');return{f1:BigInt(r/1e3),f2:Number((n[2]??"").padEnd(9,"0"))}}function Wt(t,e){if(e>90)throw new V(
 "","nests too deep");let n=(r,s)=>({o0:{case:`f${r}`,value:s}});return t===null?n(1,0):typeof t=="number"?n(2,t):typeof t=="string"?n(3,t):typeof t=="boolean"?n(
 4,t):Array.isArray(t)?n(6,{f1:t.map(r=>Wt(r,e+1))}):n(5,{f1:new Map(Object.entries(t).map(([r,s])=>[r,Wt(s,e+1)]))})}function Xt(t,e,n){let r=$i(t,e,n);if(r!==void 0)
-return r;let s=se();for(let o of t.message(e).fields){let i=o.oneof===void 0?void 0:n[bt(o.oneof)],a=o.oneof===void 0?n[We(o)]:i?.case===We(o)?i.value:void 0;if(a===
+return r;let s=re();for(let o of t.message(e).fields){let i=o.oneof===void 0?void 0:n[bt(o.oneof)],a=o.oneof===void 0?n[We(o)]:i?.case===We(o)?i.value:void 0;if(a===
 void 0)continue;let c=Ci(t,o,a);Array.isArray(a)&&a.length===0||a instanceof Map&&a.size===0||(s[o.jsonName]=c)}return s}function Ci(t,e,n){let r=t.entry(e)?.fields[1];
-if(r&&n instanceof Map){let s=se();for(let[o,i]of n)s[String(o)]=kn(t,r,i);return s}return Array.isArray(n)?n.map(s=>kn(t,e,s)):kn(t,e,n)}function kn(t,e,n){return e.
-kind===11?Xt(t,e.type,n):e.kind===14?t.enumeration(e.type).values.find(({number:r})=>r===n)?.name??n:n instanceof Uint8Array?Ue(n):typeof n=="bigint"||typeof n==
+if(r&&n instanceof Map){let s=re();for(let[o,i]of n)s[String(o)]=kn(t,r,i);return s}return Array.isArray(n)?n.map(s=>kn(t,e,s)):kn(t,e,n)}function kn(t,e,n){return e.
+kind===11?Xt(t,e.type,n):e.kind===14?t.enumeration(e.type).values.find(({number:r})=>r===n)?.name??n:n instanceof Uint8Array?Fe(n):typeof n=="bigint"||typeof n==
 "number"&&!Number.isFinite(n)?String(n):e.kind===2?Mi(n):n}function Mi(t){for(let e=6;e<10;e++){let n=Number(t.toPrecision(e));if(Math.fround(n)===t)return n}return t}
 function $i(t,e,n){let r=ar.test(e)&&t.message(e).fields[0];if(r)return kn(t,r,n.f1);switch(e){case"google.protobuf.Timestamp":{let s=Number(n.f1),o=new Date(s*
 1e3);return Number.isNaN(o.getTime())||s<-62135596800||s>253402300799?void 0:`${o.toISOString().slice(0,19)}${As(n.f2)}Z`}case"google.protobuf.Duration":{let[s,
 o]=[n.f1,n.f2];return`${s<0n||o<0?"-":""}${s<0n?-s:s}${As(Math.abs(o))}s`}case"google.protobuf.FieldMask":return n.f1.map(s=>s.replace(/_([a-z])/g,(o,i)=>i.toUpperCase())).
 join(",");case"google.protobuf.Struct":return ks(n);case"google.protobuf.ListValue":return n.f1.map(Nn);case"google.protobuf.Value":return Nn(n)}}function ks(t){
-let e=se();for(let[n,r]of t.f1)e[n]=Nn(r);return e}function Nn(t){let e=t.o0;return!e||e.case==="f1"?null:e.case==="f5"?ks(e.value):e.case==="f6"?e.value.f1.map(
+let e=re();for(let[n,r]of t.f1)e[n]=Nn(r);return e}function Nn(t){let e=t.o0;return!e||e.case==="f1"?null:e.case==="f5"?ks(e.value):e.case==="f6"?e.value.f1.map(
 Nn):typeof e.value=="number"&&!Number.isFinite(e.value)?String(e.value):e.value}var As=t=>{let e=String(t).padStart(9,"0");return t===0?"":`.${e.replace(/(000){1,2}$/,
-"")}`};function Ue(t){let e="";for(let n=0;n<t.length;n+=32768)e+=String.fromCharCode(...t.subarray(n,n+32768));return btoa(e)}function Ee(t,e=""){try{return Uint8Array.
+"")}`};function Fe(t){let e="";for(let n=0;n<t.length;n+=32768)e+=String.fromCharCode(...t.subarray(n,n+32768));return btoa(e)}function Ee(t,e=""){try{return Uint8Array.
 from(atob(t.replace(/-/g,"+").replace(/_/g,"/")),n=>n.charCodeAt(0))}catch{throw new V(e,"it is no base64")}}function wt(t){try{let e=new TextDecoder("utf-8",{fatal:!0,
 ignoreBOM:!0}).decode(t);return/[\0-\x08\x0e-\x1f\x7f]/.test(e)?void 0:e}catch{return}}var st=t=>Array.from(t,e=>e.toString(16).padStart(2,"0")).join(" ");var St=t=>Object.entries(t).flatMap(([e,n])=>[n].flat().map(r=>[e,r])),xt=class{constructor(e){this.changed=e;this.rows=l("div",{className:"items"});let n=l("bu\
 tton",{type:"button",className:"quiet",onclick:()=>this.add("","").focus()},"Add");this.element=l("div",{className:"list metadata",oninput:e},this.rows,n)}get(){
 let e={};for(let n of this.rows.children){let[r="",s=""]=[...n.querySelectorAll("input")].map(i=>i.value),o=r.trim().toLowerCase();o&&(e[o]=o.endsWith("-bin")?Ee(
-s,o):s)}return e}set(e){T(this.rows);for(let[n,r]of St(e))this.add(n,typeof r=="string"?r:Ue(r))}add(e,n){let r=l("input",{type:"text",value:e,placeholder:"key",
+s,o):s)}return e}set(e){N(this.rows);for(let[n,r]of St(e))this.add(n,typeof r=="string"?r:Fe(r))}add(e,n){let r=l("input",{type:"text",value:e,placeholder:"key",
 "aria-label":"key",spellcheck:!1,autocomplete:"off"}),s=l("input",{type:"text",value:n,placeholder:"value, or base64 for …-bin","aria-label":"value",spellcheck:!1,
 autocomplete:"off"}),o=l("div",{className:"item"},r,s,l("button",{type:"button",className:"icon","aria-label":"Remove",onclick:()=>{o.remove(),this.changed()}},
-"×"));return this.rows.append(o),r}},cr=t=>l("dl",{className:"pairs"},...St(t).flatMap(([e,n])=>[l("dt",{},e),l("dd",{},typeof n=="string"?n:Ue(n))]));var ot=t=>ur(JSON.stringify(t)),ur=t=>t.replace(/[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,e=>`\\u${e.charCodeAt(0).toString(16).padStart(4,"0")}`),
-De=t=>/^[\w./:=@%+-]+$/.test(t)?t:`'${ur(t).replace(/'/g,"'\\''")}'`,Ns=t=>St(t).map(([e,n])=>[e,typeof n=="string"?n:Ue(n)]);function Ts({method:t,requests:e,metadata:n,
-timeout:r,origin:s}){let o=t.sends||t.receives,i=[o?"curl -sN":"curl",`-H 'content-type: application/${o?"connect+json":"json"}'`];r!==void 0&&i.push(`-H ${De(`\
-connect-timeout-ms: ${Math.round(r)}`)}`);for(let[u,p]of Ns(n))i.push(`-H ${De(`${u}: ${p}`)}`);let a=De(`${s}/${Fe(t)}`);if(!o)return[...i,`-d ${De(ot(e[0]??{}))}`,
+"×"));return this.rows.append(o),r}},cr=t=>l("dl",{className:"pairs"},...St(t).flatMap(([e,n])=>[l("dt",{},e),l("dd",{},typeof n=="string"?n:Fe(n))]));var ot=t=>ur(JSON.stringify(t)),ur=t=>t.replace(/[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,e=>`\\u${e.charCodeAt(0).toString(16).padStart(4,"0")}`),
+Ue=t=>/^[\w./:=@%+-]+$/.test(t)?t:`'${ur(t).replace(/'/g,"'\\''")}'`,Ns=t=>St(t).map(([e,n])=>[e,typeof n=="string"?n:Fe(n)]);function Ts({method:t,requests:e,metadata:n,
+timeout:r,origin:s}){let o=t.sends||t.receives,i=[o?"curl -sN":"curl",`-H 'content-type: application/${o?"connect+json":"json"}'`];r!==void 0&&i.push(`-H ${Ue(`\
+connect-timeout-ms: ${Math.round(r)}`)}`);for(let[u,p]of Ns(n))i.push(`-H ${Ue(`${u}: ${p}`)}`);let a=Ue(`${s}/${Le(t)}`);if(!o)return[...i,`-d ${Ue(ot(e[0]??{}))}`,
 a].join(` \\
-  `);let c=e.map(ot);return[`printf '${c.map(u=>`\\0${Ii(new TextEncoder().encode(u).length)}%s`).join("")}' ${c.map(De).join(" ")} | ${i[0]}`,...i.slice(1),"--\
+  `);let c=e.map(ot);return[`printf '${c.map(u=>`\\0${Ii(new TextEncoder().encode(u).length)}%s`).join("")}' ${c.map(Ue).join(" ")} | ${i[0]}`,...i.slice(1),"--\
 data-binary @-",a].join(` \\
   `)}var Ii=t=>[24,16,8,0].map(e=>`\\${(t>>>e&255).toString(8).padStart(3,"0")}`).join("");function Cs({method:t,requests:e,metadata:n,timeout:r,origin:s}){let{
-host:o,protocol:i}=new URL(s),a=i==="https:"?`wss://${o}/`:o,c=[`frpc call --server ${De(a)}`,De(Fe(t))];for(let d of e)c.push(De(ot(d)));for(let[d,u]of Ns(n))c.
-push(`-H ${De(`${d}=${u}`)}`);return r!==void 0&&c.push(`--deadline ${Math.round(r)}ms`),c.join(` \\
+host:o,protocol:i}=new URL(s),a=i==="https:"?`wss://${o}/`:o,c=[`frpc call --server ${Ue(a)}`,Ue(Le(t))];for(let d of e)c.push(Ue(ot(d)));for(let[d,u]of Ns(n))c.
+push(`-H ${Ue(`${d}=${u}`)}`);return r!==void 0&&c.push(`--deadline ${Math.round(r)}ms`),c.join(` \\
   `)}var $n=t=>t.replace(/\W/g,"_")||"_",Ms=t=>$n(t).replace(/^_(?=\d)/,"-"),$s=t=>$n(t).replace(/([a-z\d])([A-Z])/g,"$1_$2").replace(/([A-Z])([A-Z][a-z])/g,"$1\
 _$2").split("_").filter(Boolean),jt=t=>$s(t).map(e=>e.toLowerCase()).join("_")||"_",it=t=>$s(t).map(e=>e[0]?.toUpperCase()+e.slice(1).toLowerCase()).join("")||"\
 _",Tn=t=>it(t).replace(/^./,e=>e.toLowerCase()),Ri=new Set("as break const continue crate dyn else enum extern false fn for if impl in let loop match mod move m\
 ut pub ref return static struct super trait true type unsafe use where while async await abstract become box do final macro override priv try typeof unsized vir\
 tual yield gen".split(" ")),Mn=t=>Ri.has(jt(t))?/^(self|super|crate)$/.test(jt(t))?`${jt(t)}_`:`r#${jt(t)}`:jt(t),ke=t=>ur(JSON.stringify(t)).replace(/\\u([\da-f]{4})/gi,
 "\\u{$1}").replace(/\\[bf]/g,e=>e==="\\b"?"\\u{8}":"\\u{c}");function Is(t){let{schema:e,method:n,requests:r,metadata:s,timeout:o,origin:i}=t,a=$n(n.service.name.
-split(".").pop()??""),c=r.map(h=>Os(e,n.request,h,0)),d=Mn(n.name),u=[`let client = ${a}Client::connect(${ke(new URL(i).host)}).await?;`],p=c[0]??`${it(n.request)}\
+split(".").pop()??""),c=r.map(b=>Os(e,n.request,b,0)),d=Mn(n.name),u=[`let client = ${a}Client::connect(${ke(new URL(i).host)}).await?;`],p=c[0]??`${it(n.request)}\
 ::default()`;n.sends&&(u.push("let (requests, source) = frpc::RequestStream::channel(16);"),p="source");let y=[...o===void 0?[]:[`request.set_timeout(Duration::\
-from_millis(${Math.round(o)}));`],...St(s).map(([h,v])=>typeof v=="string"?`request.metadata_mut().insert(${ke(h)}, ${ke(v)})?;`:`request.metadata_mut().insert_\
-bin(${ke(h)}, &[${[...v].join(", ")}][..])?;`)];return y.length>0&&(u.push(`let mut request = frpc::Request::new(${p});`,...y),p="request"),n.receives?(u.push(`\
-let mut replies = client.${d}(${p}).await?.into_inner();`),u.push(...c.slice(0,n.sends?void 0:0).map(h=>`requests.send(${h}).await?;`),...n.sends?["drop(request\
+from_millis(${Math.round(o)}));`],...St(s).map(([b,v])=>typeof v=="string"?`request.metadata_mut().insert(${ke(b)}, ${ke(v)})?;`:`request.metadata_mut().insert_\
+bin(${ke(b)}, &[${[...v].join(", ")}][..])?;`)];return y.length>0&&(u.push(`let mut request = frpc::Request::new(${p});`,...y),p="request"),n.receives?(u.push(`\
+let mut replies = client.${d}(${p}).await?.into_inner();`),u.push(...c.slice(0,n.sends?void 0:0).map(b=>`requests.send(${b}).await?;`),...n.sends?["drop(request\
 s);"]:[]),u.push("while let Some(reply) = replies.message().await? {",'    println!("{reply:?}");',"}")):n.sends?(u.push(`let call = client.${d}(${p});`,"let se\
-nding = async {",...c.map(h=>`    requests.send(${h}).await?;`),"    drop(requests);","    Ok(())","};"),u.push("let (reply, ()) = tokio::try_join!(call, sendin\
+nding = async {",...c.map(b=>`    requests.send(${b}).await?;`),"    drop(requests);","    Ok(())","};"),u.push("let (reply, ()) = tokio::try_join!(call, sendin\
 g)?;",'println!("{:?}", reply.into_inner());')):u.push(`let reply = client.${d}(${p}).await?.into_inner();`,'println!("{reply:?}");'),u.join(`
 `)}function Rs({path:t,package:e}){let n=[...t.slice(0,-1).map(Mn),it(t[t.length-1]??"")].join("::");return e==="google.protobuf"?`frpc::prost_types::${n}`:n}var dr=(t,e)=>`${"\
     ".repeat(e)}${t}`;function Os(t,e,n,r){let s=t.message(e),o=Rs(s),i=typeof n=="object"&&n!==null&&!Array.isArray(n)?n:{},a=[],c=new Set;for(let p of s.fields){
-let y=i[i[p.jsonName]===void 0?p.name:p.jsonName];if(y===void 0||y===null&&p.type!=="google.protobuf.Value")continue;let h=p.oneof===void 0?void 0:s.oneofs[p.oneof],
-v=Oi(t,s,p,y,r+1),N=h?h.name:p.name;c.add(N);let $=[...s.path.map(Mn),it(h?.name??"")].join("::");a.push(dr(`${Mn(N)}: ${h?`Some(${$}::${it(p.name)}(${v}))`:v},`,
+let y=i[i[p.jsonName]===void 0?p.name:p.jsonName];if(y===void 0||y===null&&p.type!=="google.protobuf.Value")continue;let b=p.oneof===void 0?void 0:s.oneofs[p.oneof],
+v=Oi(t,s,p,y,r+1),k=b?b.name:p.name;c.add(k);let M=[...s.path.map(Mn),it(b?.name??"")].join("::");a.push(dr(`${Mn(k)}: ${b?`Some(${M}::${it(p.name)}(${v}))`:v},`,
 r+1))}let d=new Set(s.fields.map(p=>p.oneof===void 0?p.name:s.oneofs[p.oneof]?.name));if(a.length===0)return`${o}${d.size===0?" {}":"::default()"}`;c.size<d.size&&
 a.push(dr(`..${o}::default()`,r+1));let u=`${o} { ${a.map(p=>p.trim().replace(/,$/,"")).join(", ")} }`;return u.length<90&&!u.includes(`
 `)?u:`${o} {
@@ -309,8 +309,8 @@ return`${At}FieldMask { paths: vec![${n.map(r=>`${ke(r)}.to_owned()`).join(", ")
 "string"?ke(t):typeof t=="number"?Ds(t,"f64"):typeof t=="boolean"?String(t):Array.isArray(t)?Fs(t):Us(t);return`${At}Value::from(${e})`}var Fs=t=>`vec![${t.map(
 pr).join(", ")}]`,Us=t=>`BTreeMap::from([${Object.entries(t).map(([e,n])=>`(${ke(e)}.to_owned(), ${pr(n)})`).join(", ")}])`,Ds=(t,e)=>Object.is(t,-0)?"-0.0":Number.
 isFinite(t)?Number.isInteger(t)&&Math.abs(t)<1e15?t.toFixed(1):String(t):Number.isNaN(t)?`${e}::NAN`:t<0?`${e}::NEG_INFINITY`:`${e}::INFINITY`;function Bs(t){let{
-schema:e,method:n,requests:r,metadata:s,timeout:o,origin:i}=t,a=$n(n.service.name.split(".").pop()??""),c=r.map(h=>Ps(e,n.request,rt(e,n.request,h))),d=[...o===
-void 0?[]:[`timeout: ${o}`],...Object.keys(s).length===0?[]:[`metadata: { ${St(s).map(([h,v])=>`${ot(h)}: ${typeof v=="string"?ot(v):_s(v)}`).join(", ")} }`]],u=n.
+schema:e,method:n,requests:r,metadata:s,timeout:o,origin:i}=t,a=$n(n.service.name.split(".").pop()??""),c=r.map(b=>Ps(e,n.request,rt(e,n.request,b))),d=[...o===
+void 0?[]:[`timeout: ${o}`],...Object.keys(s).length===0?[]:[`metadata: { ${St(s).map(([b,v])=>`${ot(b)}: ${typeof v=="string"?ot(v):_s(v)}`).join(", ")} }`]],u=n.
 sends?`[${c.join(", ")}]`:c[0]??"{}",p=`client.${Tn(n.name)}(${u}${d.length>0?`, { ${d.join(", ")} }`:""})`;return`${`const client = new ${a}Client(connect(${ot(
 `${i.replace(/^http/,"ws")}/`)}));`}
 ${n.receives?`for await (const reply of ${p}) console.log(reply);`:`console.log(await ${p});`}`}var _s=t=>`new Uint8Array([${[...t].join(", ")}])`;function Ps(t,e,n){
@@ -318,32 +318,32 @@ let{fields:r,oneofs:s}=t.message(e),o=[];for(let i of r){let a=We(i);if(i.oneof=
 i.oneof)];c?.case===a&&o.push(`${Tn(s[i.oneof]?.name??"")}: { case: "${Tn(i.name)}", value: ${Qt(t,i,c.value)} }`)}return o.length>0?`{ ${o.join(", ")} }`:"{}"}
 function Fi(t,e,n){let[r,s]=t.entry(e)?.fields??[];return r&&s?`new Map([${[...n].map(([o,i])=>`[${Qt(t,r,o)}, ${Qt(t,s,i)}]`).join(", ")}])`:e.isRepeated?`[${n.
 map(o=>Qt(t,e,o)).join(", ")}]`:Qt(t,e,n)}function Qt(t,e,n){return n instanceof Uint8Array?_s(n):typeof n=="bigint"?`${n}n`:typeof n=="object"?Ps(t,e.type,n):Object.
-is(n,-0)?"-0":typeof n=="string"?ot(n):String(n)}var Hs=new WeakMap;function Et(t,e){return Hs.set(t,e),t}var Kt=t=>Hs.get(t)??se();var qs=16<<20,fr=t=>l("textarea",{rows:1,spellcheck:!1,...t});function mr(t,e){let n="";try{e()}catch(r){n=r.message}t.setAttribute("aria-invalid",String(n!=="")),
-t.title=n}function yr(t){let e=re(),{kind:n}=t;if(n===8){let i=l("input",{type:"checkbox",id:e});return Et({element:i,id:e,get:()=>i.checked||void 0,set:a=>i.checked=
+is(n,-0)?"-0":typeof n=="string"?ot(n):String(n)}var Hs=new WeakMap;function Et(t,e){return Hs.set(t,e),t}var Kt=t=>Hs.get(t)??re();var qs=16<<20,fr=t=>l("textarea",{rows:1,spellcheck:!1,...t});function mr(t,e){let n="";try{e()}catch(r){n=r.message}t.setAttribute("aria-invalid",String(n!=="")),
+t.title=n}function yr(t){let e=ne(),{kind:n}=t;if(n===8){let i=l("input",{type:"checkbox",id:e});return Et({element:i,id:e,get:()=>i.checked||void 0,set:a=>i.checked=
 a===!0},!1)}if(n===9){let i=fr({id:e});return Et({element:i,id:e,get:()=>i.value||void 0,set:a=>i.value=a===void 0?"":String(a)},"")}let r=()=>mr(s,()=>void(s.value.
 trim()&&Gt(t,o()))),s=l("input",{type:"text",id:e,className:"number",inputMode:lr(n)?"numeric":"decimal",autocomplete:"off",placeholder:"0",oninput:()=>r()}),o=()=>{
 let i=s.value.trim();return Number.isSafeInteger(Number(i))&&!Ui(n)||/^-?[\d.]+(e[+-]?\d+)?$/i.test(i)&&!lr(n)?Number(i):i};return Et({element:s,id:e,get:()=>s.
 value.trim()?Di(o()):void 0,set(i){s.value=i==null?"":String(i),r()}},0)}var Ui=t=>t===3||t===4||t===6||t===16||t===18,Di=t=>t===0&&!Object.is(t,-0)||t==="0"?void 0:
-t;function Js(t){let e=re(),n=l("select",{id:e},...t.values.map(({name:s,number:o,docs:i})=>l("option",{value:s,title:i},`${s} = ${o}`))),[r]=t.values;return Et(
+t;function Js(t){let e=ne(),n=l("select",{id:e},...t.values.map(({name:s,number:o,docs:i})=>l("option",{value:s,title:i},`${s} = ${o}`))),[r]=t.values;return Et(
 {element:n,id:e,get:()=>n.value===r?.name?void 0:n.value,set:s=>n.value=t.values.find(({name:o,number:i})=>o===s||i===s)?.name??r?.name??""},r?.name??0)}function Vs(){
-let t=re(),e,n=fr({id:t,oninput:()=>y()}),r=l("select",{"aria-label":"written as",onchange:()=>p()},...["text","base64","hex"].map(v=>l("option",{},v))),s=r.value,
+let t=ne(),e,n=fr({id:t,oninput:()=>y()}),r=l("select",{"aria-label":"written as",onchange:()=>p()},...["text","base64","hex"].map(v=>l("option",{},v))),s=r.value,
 o=l("span",{className:"muted"}),i=l("input",{type:"file",hidden:!0,"aria-label":"file",onchange:async()=>{let v=i.files?.[0];if(v){if(v.size>qs){o.textContent=`${v.
 name} has more than ${qs>>20} MiB`;return}e=new Uint8Array(await v.arrayBuffer()),o.textContent=`${v.name}, ${e.length} bytes`,n.disabled=r.disabled=!0,a.hidden=
-!1,h.dispatchEvent(new Event("change",{bubbles:!0}))}}}),a=l("button",{type:"button",className:"icon","aria-label":"No file",hidden:!0,onclick:()=>c()},"×"),c=()=>{
+!1,b.dispatchEvent(new Event("change",{bubbles:!0}))}}}),a=l("button",{type:"button",className:"icon","aria-label":"No file",hidden:!0,onclick:()=>c()},"×"),c=()=>{
 e=void 0,o.textContent=i.value="",n.disabled=r.disabled=!1,a.hidden=!0},d=v=>{if(v==="text")return new TextEncoder().encode(n.value);if(v==="base64")return Ee(n.
-value.replace(/\s/g,""));let N=n.value.replace(/\s/g,"");if(!/^([\da-f]{2})*$/i.test(N))throw new Error("not pairs of hexadecimal digits");return Uint8Array.from(
-N.match(/../g)??[],$=>parseInt($,16))},u=(v,N)=>{let $=N==="text"?wt(v):void 0;r.value=s=N==="text"&&$===void 0?"base64":N,n.value=r.value==="text"?$??"":r.value===
-"hex"?st(v):Ue(v),y()},p=()=>{try{u(d(s),r.value)}catch{s=r.value,y()}},y=()=>mr(n,()=>void d(r.value)),h=l("div",{className:"bytes"},n,r,l("button",{type:"butt\
-on",className:"quiet",onclick:()=>i.click()},"File…"),i,o,a);return Et({element:h,id:t,get(){let v=e??d(r.value);return v.length>0?Ue(v):void 0},set(v){c(),u(
-typeof v=="string"?Ee(v):new Uint8Array,r.value)}},"")}function at(t,e,n){let r=re(),s=fr({id:r,placeholder:e,oninput:()=>mr(s,()=>void(t==="json"&&s.value&&JSON.
+value.replace(/\s/g,""));let k=n.value.replace(/\s/g,"");if(!/^([\da-f]{2})*$/i.test(k))throw new Error("not pairs of hexadecimal digits");return Uint8Array.from(
+k.match(/../g)??[],M=>parseInt(M,16))},u=(v,k)=>{let M=k==="text"?wt(v):void 0;r.value=s=k==="text"&&M===void 0?"base64":k,n.value=r.value==="text"?M??"":r.value===
+"hex"?st(v):Fe(v),y()},p=()=>{try{u(d(s),r.value)}catch{s=r.value,y()}},y=()=>mr(n,()=>void d(r.value)),b=l("div",{className:"bytes"},n,r,l("button",{type:"butt\
+on",className:"quiet",onclick:()=>i.click()},"File…"),i,o,a);return Et({element:b,id:t,get(){let v=e??d(r.value);return v.length>0?Fe(v):void 0},set(v){c(),u(
+typeof v=="string"?Ee(v):new Uint8Array,r.value)}},"")}function at(t,e,n){let r=ne(),s=fr({id:r,placeholder:e,oninput:()=>mr(s,()=>void(t==="json"&&s.value&&JSON.
 parse(s.value)))}),o=n&&l("button",{type:"button",className:"quiet",onclick:()=>s.value=n.json()},n.label);return{element:l("div",{className:"free"},s,o),id:r,get:()=>s.
 value.trim()?t==="json"?JSON.parse(s.value):s.value.trim():void 0,set:i=>s.value=i===void 0?"":t==="json"?JSON.stringify(i):String(i)}}var Bi=3,Rn=class{constructor(e,n,r){this.schema=e;this.name=n;this.editor=js(e,n),this.element=l("div",{className:"form",oninput:r,onchange:r,onclick:r},this.editor.
-element)}get(){return this.editor.get()??se()}set(e){this.editor.set(e)}example(){this.set(Gs(this.schema,this.name,[]))}};function Gs(t,e,n){switch(e){case"goo\
+element)}get(){return this.editor.get()??re()}set(e){this.editor.set(e)}example(){this.set(Gs(this.schema,this.name,[]))}};function Gs(t,e,n){switch(e){case"goo\
 gle.protobuf.Timestamp":return new Date().toISOString().replace(/\.\d+/,"");case"google.protobuf.Duration":return"1.500s";case"google.protobuf.FieldMask":return"\
 name";case"google.protobuf.Struct":return{key:"value"};case"google.protobuf.Value":return"value";case"google.protobuf.ListValue":return["value"]}let r=t.message(
-e),s=r.fields[0];if(nt(e)&&s)return Ws(t,s,n);let o=se(),i=[...n,e];for(let a of r.fields){let c=t.entry(a),d=c?.fields[1]??a,u=a.oneof===void 0||r.fields.find(
-v=>v.oneof===a.oneof)===a,p=d.kind===11&&(i.includes(d.type)||i.length>Bi);if(!u||p||d.kind===10||a.isDeprecated)continue;let y=Ws(t,d,i),h=c?.fields[0];h?o[a.jsonName]=
-Object.assign(se(),{[h.kind===9?"key":h.kind===8?"true":"1"]:y}):o[a.jsonName]=a.isRepeated?[y]:y}return o}function Ws(t,e,n){switch(e.kind){case 11:return Gs(t,
+e),s=r.fields[0];if(nt(e)&&s)return Ws(t,s,n);let o=re(),i=[...n,e];for(let a of r.fields){let c=t.entry(a),d=c?.fields[1]??a,u=a.oneof===void 0||r.fields.find(
+v=>v.oneof===a.oneof)===a,p=d.kind===11&&(i.includes(d.type)||i.length>Bi);if(!u||p||d.kind===10||a.isDeprecated)continue;let y=Ws(t,d,i),b=c?.fields[0];b?o[a.jsonName]=
+Object.assign(re(),{[b.kind===9?"key":b.kind===8?"true":"1"]:y}):o[a.jsonName]=a.isRepeated?[y]:y}return o}function Ws(t,e,n){switch(e.kind){case 11:return Gs(t,
 e.type,n);case 14:{let{values:r}=t.enumeration(e.type);return(r.find(({number:s})=>s!==0)??r[0])?.name??0}case 8:return!0;case 9:return e.name.replace(/_/g," ");case 12:
 return btoa("bytes");case 1:case 2:return 1.5;case 3:case 4:case 6:case 16:case 18:return"1";default:return 1}}function _i(t,e){let n=t.entry(e),[r,s]=n?.fields??
 [];return r&&s?`map<${In(r)}, ${In(s)}>`:`${e.isRepeated?"repeated ":e.isOptional?"optional ":""}${In(e)}`}var Pi=["","double","float","int64","uint64","int32",
@@ -356,29 +356,29 @@ get:()=>r.get()??Xs(n)}}var Xs=t=>t.kind===8?!1:t.kind===9||t.kind===12?"":0;fun
 for(let i of n.fields){if(i.oneof!==void 0){if(o.has(i.oneof))continue;o.add(i.oneof);let c=Gi(t,n,i.oneof);s.append(c.element),r.push({editor:c,names:[],put:d=>Object.
 assign(d,c.get()),take:d=>c.set(d)});continue}let a=qi(t,i);s.append(Qs(i.name,_i(t,i),i.docs,a,i.isDeprecated)),r.push({editor:a,names:[i.jsonName],put:c=>{let d=a.
 get();d!==void 0&&(c[i.jsonName]=d)},take:c=>a.set(c[i.jsonName]??c[i.name])})}return n.fields.length===0&&s.append(l("p",{className:"muted"},`${e} has no field\
-s.`)),{element:s,get(){let i=se();for(let{put:a}of r)a(i);return i},set(i){let a=typeof i=="object"&&i!==null&&!Array.isArray(i)?i:se();for(let{take:c}of r)c(a)}}}
+s.`)),{element:s,get(){let i=re();for(let{put:a}of r)a(i);return i},set(i){let a=typeof i=="object"&&i!==null&&!Array.isArray(i)?i:re();for(let{take:c}of r)c(a)}}}
 function Qs(t,e,n,r,s){let o=r.id?l("label",{htmlFor:r.id,className:"name"},t):l("span",{className:"name"},t);return r.id||(r.element.setAttribute("role","group"),
 r.element.setAttribute("aria-label",t)),l("div",{className:"row"},l("div",{className:"about"},o,l("span",{className:"type"},e),s&&l("span",{className:"tag"},"de\
 precated")),l("div",{className:"value"},r.element,n&&l("p",{className:"docs"},n)))}function qi(t,e){let n=t.entry(e);return n?Wi(t,n):e.isRepeated?Vi(()=>kt(t,e)):
-e.isOptional||e.kind===11?Ji(()=>kt(t,e),()=>e.kind===11?se():Xs(e)):kt(t,e)}function Ji(t,e){let n=re(),r,s=l("input",{type:"checkbox",id:n,"aria-label":"set",
-onchange:()=>a(s.checked)}),o=l("div",{className:"inside"}),i=l("div",{className:"presence"},s,o),a=c=>{s.checked=c,c?T(o,(r??=t()).element):T(o,l("span",{className:"\
+e.isOptional||e.kind===11?Ji(()=>kt(t,e),()=>e.kind===11?re():Xs(e)):kt(t,e)}function Ji(t,e){let n=ne(),r,s=l("input",{type:"checkbox",id:n,"aria-label":"set",
+onchange:()=>a(s.checked)}),o=l("div",{className:"inside"}),i=l("div",{className:"presence"},s,o),a=c=>{s.checked=c,c?N(o,(r??=t()).element):N(o,l("span",{className:"\
 muted"},"not set"))};return a(!1),{element:i,get:()=>s.checked?r?.get()??e():void 0,set(c){a(c!=null),s.checked&&r?.set(c)}}}var Ks=t=>l("button",{type:"button",
 className:"icon","aria-label":"Remove",title:"Remove",onclick:t},"×");function Vi(t){let e=[],n=l("div",{className:"items"}),r=o=>{let i=t();o!==void 0&&i.set(
 o),e.push(i);let a=l("div",{className:"item"},i.element,Ks(()=>{e=e.filter(c=>c!==i),a.remove()}));return n.append(a),i},s=l("button",{type:"button",className:"\
-quiet",onclick:()=>zs(r().element)},"Add");return{element:l("div",{className:"list"},n,s),get:()=>e.length>0?e.map(o=>o.get()??Kt(o)):void 0,set(o){e=[],T(n);for(let i of Array.
+quiet",onclick:()=>zs(r().element)},"Add");return{element:l("div",{className:"list"},n,s),get:()=>e.length>0?e.map(o=>o.get()??Kt(o)):void 0,set(o){e=[],N(n);for(let i of Array.
 isArray(o)?o:[])r(i)}}}var zs=t=>(t.matches("input, textarea, select")?t:t.querySelector("input, textarea, select"))?.focus();function Wi(t,e){let[n,r]=e.fields;
 if(!n||!r)throw new Error(`${e.name} is not a map entry`);let s=[],o=l("div",{className:"items"}),i=(c,d)=>{let u={key:yr({...n,kind:n.kind===8?9:n.kind}),value:kt(
 t,r)};u.key.element.classList.add("key"),u.key.element.setAttribute("aria-label","key"),c!==void 0&&u.key.set(c),d!==void 0&&u.value.set(d),s.push(u);let p=l("d\
 iv",{className:"item"},u.key.element,u.value.element,Ks(()=>{s=s.filter(y=>y!==u),p.remove()}));return o.append(p),u.key},a=l("button",{type:"button",className:"\
-quiet",onclick:()=>zs(i().element)},"Add");return{element:l("div",{className:"list"},o,a),get(){if(s.length===0)return;let c=se();for(let{key:d,value:u}of s)c[String(
-d.get()??Kt(d))]=u.get()??Kt(u);return c},set(c){if(s=[],T(o),typeof c=="object"&&c!==null)for(let[d,u]of Object.entries(c))i(d,u)}}}function Gi(t,e,n){let r=e.
-fields.filter(y=>y.oneof===n),s=re(),o=l("div",{className:"inside"}),i=new Map,a=l("select",{id:s,onchange:()=>c(a.value)},l("option",{value:""},"not set"),...r.
-map(y=>l("option",{value:y.jsonName},`${y.name}: ${In(y)}`))),c=y=>{a.value=y;let h=r.find(N=>N.jsonName===y);if(!h)return void T(o);let v=i.get(y)??kt(t,h);return i.
-set(y,v),v.id&&document.getElementById(v.id)?.setAttribute("aria-label",h.name),T(o,v.element,h.docs&&l("p",{className:"docs"},h.docs)),v},{name:d,docs:u}=e.oneofs[n]??
+quiet",onclick:()=>zs(i().element)},"Add");return{element:l("div",{className:"list"},o,a),get(){if(s.length===0)return;let c=re();for(let{key:d,value:u}of s)c[String(
+d.get()??Kt(d))]=u.get()??Kt(u);return c},set(c){if(s=[],N(o),typeof c=="object"&&c!==null)for(let[d,u]of Object.entries(c))i(d,u)}}}function Gi(t,e,n){let r=e.
+fields.filter(y=>y.oneof===n),s=ne(),o=l("div",{className:"inside"}),i=new Map,a=l("select",{id:s,onchange:()=>c(a.value)},l("option",{value:""},"not set"),...r.
+map(y=>l("option",{value:y.jsonName},`${y.name}: ${In(y)}`))),c=y=>{a.value=y;let b=r.find(k=>k.jsonName===y);if(!b)return void N(o);let v=i.get(y)??kt(t,b);return i.
+set(y,v),v.id&&document.getElementById(v.id)?.setAttribute("aria-label",b.name),N(o,v.element,b.docs&&l("p",{className:"docs"},b.docs)),v},{name:d,docs:u}=e.oneofs[n]??
 {name:"oneof",docs:""},p={element:l("div",{className:"oneof"},a,o),id:s,get:()=>{},set(){}};return{element:Qs(d,"oneof",u,p,!1),get(){let y=i.get(a.value);return a.
-value&&y?Object.assign(se(),{[a.value]:y.get()??Kt(y)}):se()},set(y){let h=y,v=r.find(N=>(h[N.jsonName]??h[N.name])!==void 0);c(v?.jsonName??"")?.set(v&&(h[v.jsonName]??
-h[v.name]))}}}var gr=1e5,Xi=90;function Ys(t,e){let n=l("div",{className:"status",role:"status"}),r=l("div",{}),s=l("ol",{className:"log","aria-label":"Messages"}),{method:o}=e,
-i=o.sends||o.receives;i||s.classList.add("one");let a=0;return T(t,n,r,s),()=>{T(n,...ji(e)),T(r,e.isOver&&e.status&&Ki(e),e.metadata&&Object.keys(e.metadata).length>
+value&&y?Object.assign(re(),{[a.value]:y.get()??Kt(y)}):re()},set(y){let b=y,v=r.find(k=>(b[k.jsonName]??b[k.name])!==void 0);c(v?.jsonName??"")?.set(v&&(b[v.jsonName]??
+b[v.name]))}}}var gr=1e5,Xi=90;function Ys(t,e){let n=l("div",{className:"status",role:"status"}),r=l("div",{}),s=l("ol",{className:"log","aria-label":"Messages"}),{method:o}=e,
+i=o.sends||o.receives;i||s.classList.add("one");let a=0;return N(t,n,r,s),()=>{N(n,...ji(e)),N(r,e.isOver&&e.status&&Ki(e),e.metadata&&Object.keys(e.metadata).length>
 0&&l("div",{className:"block"},l("h3",{},"Metadata"),cr(e.metadata)));let c=s.scrollHeight-s.scrollTop-s.clientHeight<40,d=Math.max(0,a-e.dropped),u=e.messages.
 length-d;for(;s.childElementCount>0&&s.childElementCount+u>e.messages.length;)s.firstElementChild?.remove();for(let p of e.messages.slice(d))(i||!p.isSent)&&s.append(
 Yi(p,i));a=e.dropped+e.messages.length,c&&(s.scrollTop=s.scrollHeight)}}function ji(t){let{sent:e,received:n,method:r}=t,o=[r.sends&&`${e} sent`,(r.sends||r.receives)&&
@@ -404,11 +404,11 @@ isEnded=!0,this.wake?.()}async next(){for(;;){let e=this.waiting.shift();if(e)re
 n=>this.wake=n)}}return(){return this.end(),Promise.resolve({done:!0,value:void 0})}};var ta=["Form","JSON","Copy as"],Zs={curl:Ts,frpc:Cs,Rust:Is,TypeScript:Bs};function br({sends:t,receives:e}){return t?e?{name:"two-way stream",sign:"⇄"}:{name:"\
 client stream",sign:"⇉"}:e?{name:"server stream",sign:"⇇"}:{name:"unary",sign:"→"}}var Ln=class{constructor(e,n,r,s){this.server=e;this.catalog=n;this.method=
 r;this.records=s;this.json=l("textarea",{className:"code",spellcheck:!1,"aria-label":"The request as JSON",oninput:()=>this.note("")});this.metadata=new xt(()=>this.
-note(""));this.timeout=l("input",{type:"text",id:re(),className:"number",inputMode:"decimal",placeholder:"30000",autocomplete:"off"});this.problem=l("p",{className:"\
+note(""));this.timeout=l("input",{type:"text",id:ne(),className:"number",inputMode:"decimal",placeholder:"30000",autocomplete:"off"});this.problem=l("p",{className:"\
 problem",role:"alert"});this.body=l("div",{className:"request-body"});this.actions=l("div",{className:"actions"});this.output=l("section",{className:"pane respo\
 nse","aria-label":"Response"});this.tabs=qn(ta,"Request",e=>this.show(e));this.tab="Form";this.command="curl";let o="";try{r.callable(),this.form=new Rn(n.schema,
 r.request,()=>this.note("")),this.form.example()}catch(i){o=i.message}this.element=l("article",{className:"method"},this.header(),o?l("p",{className:"notice"},`\
-This method cannot be called by this page: ${o}.`):l("div",{className:"panes"},this.request(),this.output)),o||(this.tabs.select("Form"),this.act(),T(this.output,
+This method cannot be called by this page: ${o}.`):l("div",{className:"panes"},this.request(),this.output)),o||(this.tabs.select("Form"),this.act(),N(this.output,
 l("p",{className:"empty"},"No calls yet.")))}send(){this.attempt(()=>{let e=this.text(),n=this.run&&!this.run.isOver;if(n&&!this.method.sends)return;let r=rt(this.
 catalog.schema,this.method.request,Ge(e));n||this.begin(),this.run?.send(e,r)})}end(){this.run&&!this.run.isOver&&this.method.sends&&this.run.end()}cancel(){let e=this.
 run!==void 0&&!this.run.isOver;return this.run?.cancel(),e}get isBusy(){return this.run!==void 0&&!this.run.isOver}restore({request:e,metadata:n,timeout:r}){e!==
@@ -422,19 +422,19 @@ element,l("span",{className:"grow"}),e("Example",()=>n()),e("Clear",()=>n({}))),
 this.metadata.element,l("div",{className:"row"},l("div",{className:"about"},l("label",{htmlFor:this.timeout.id,className:"name"},"deadline")),l("div",{className:"\
 value unit"},this.timeout,"ms"))),this.problem,this.actions)}formText(){return JSON.stringify(this.form?.get()??{},void 0,2)}text(){return this.tab==="JSON"?this.
 json.value.trim()||"{}":this.formText()}show(e){let n=this.tab;this.attempt(()=>{e==="JSON"&&n!=="JSON"&&(this.json.value=this.formText()),e!=="JSON"&&n==="JSON"&&
-this.form?.set(Ge(this.json.value))}),this.tab=e,e==="Form"?T(this.body,this.form?.element):e==="JSON"?T(this.body,this.json):this.attempt(()=>T(this.body,this.
+this.form?.set(Ge(this.json.value))}),this.tab=e,e==="Form"?N(this.body,this.form?.element):e==="JSON"?N(this.body,this.json):this.attempt(()=>N(this.body,this.
 commands()))}commands(){let e=l("pre",{className:"code",tabIndex:0}),{method:n}=this,r=this.run?.messages.filter(a=>a.isSent).map(a=>Ge(a.json)),s=n.sends&&r&&r.
 length>0?r:[Ge(this.formText())],o={schema:this.catalog.schema,method:n,requests:s,origin:location.origin,...this.terms()},i=qn(Object.keys(Zs),"Copy as",a=>{this.
 command=a,e.textContent="",this.attempt(()=>e.textContent=Zs[this.command](o))});return i.select(this.command),l("div",{className:"commands"},l("div",{className:"\
 bar"},i.element,l("span",{className:"grow"}),dt(()=>e.textContent??"")),e)}terms(){let e=this.timeout.value.trim(),n=e===""?void 0:Number(e);if(n!==void 0&&!(n>=
 0))throw new Error(`the deadline is a number of milliseconds, not ${e}`);return{metadata:this.metadata.get(),timeout:n}}begin(){let e=new On(this.server,this.catalog,
 this.method,this.terms(),n=>this.changed(n));this.run=e,this.drawn={run:e,draw:Ys(this.output,e)},this.act(),this.draw()}changed(e){if(e.isOver&&e===this.run){let n=e.
-messages.filter(r=>r.isSent);this.records.add({path:Fe(this.method),beganAt:e.beganAt,took:e.took,code:e.status?.code??0,messages:e.received,request:n[n.length-
+messages.filter(r=>r.isSent);this.records.add({path:Le(this.method),beganAt:e.beganAt,took:e.took,code:e.status?.code??0,messages:e.received,request:n[n.length-
 1]?.json,...e.terms})}e===this.run&&(this.pending??=setTimeout(()=>this.draw(),16))}draw(){clearTimeout(this.pending),this.pending=void 0,this.drawn&&this.drawn.
 run===this.run&&this.drawn.draw(),this.act()}act(){let{method:e,run:n}=this,r=n!==void 0&&!n.isOver,s=c=>l("kbd",{},c),o=`${r},${n?.hasEnded}`;if(this.actions.dataset.
 state===o)return;this.actions.dataset.state=o;let i=this.actions.contains(document.activeElement),a=e.sends?l("button",{type:"button",className:"primary",disabled:r&&
 n.hasEnded,onclick:()=>this.send()},r?"Send":"Open and send",s("Ctrl ↵")):l("button",{type:"button",className:"primary",disabled:r,onclick:()=>this.send()},"C\
-all",s("Ctrl ↵"));T(this.actions,a,e.sends&&!r&&l("button",{type:"button",onclick:()=>this.attempt(()=>this.begin())},"Open"),e.sends&&r&&l("button",{type:"bu\
+all",s("Ctrl ↵"));N(this.actions,a,e.sends&&!r&&l("button",{type:"button",onclick:()=>this.attempt(()=>this.begin())},"Open"),e.sends&&r&&l("button",{type:"bu\
 tton",disabled:n.hasEnded,onclick:()=>this.end()},"End",s("Ctrl ⇧ ↵")),r&&l("button",{type:"button",onclick:()=>this.cancel()},"Cancel",s("Esc"))),i&&[...this.
 actions.querySelectorAll("button")].find(c=>!c.disabled)?.focus()}attempt(e){this.note("");try{e()}catch(n){this.note(n.message)}}note(e){this.problem.textContent!==
 e&&(this.problem.textContent=e)}};var na={UNKNOWN:0,COMPAT:1,NATIVE:2,OTHER_PROTOCOL:3},ra=F("frpc.introspection.v1.Call","id:u method:s ageMs:w timeLeftMs:w hasDeadline:b"),sa=F("frpc.introspec\
@@ -458,8 +458,8 @@ reply:aa,idempotent:!0},watch:{operation:65033,request:wa,reply:va,receives:!0,i
 function Sr(t,e,n){let r=ve("text",{x:Qe-6,y:e+3.5,"text-anchor":"end"});r.textContent=n,t.append(ve("line",{x1:Qe,x2:Xe,y1:e,y2:e,class:"grid"}),r)}var Nt=je-Ct-
 8;function to(t,e){let n=xr("Calls and errors in the last two minutes"),r=Tt/wr,s=Array.from({length:r},()=>({ok:0,failed:0})),o=Math.floor(e/wr);for(let{beganAt:c,
 took:d,code:u}of t){let p=s[r-1-(o-Math.floor((c+d)/wr))];p&&p[u===0?"ok":"failed"]++}let i=Math.max(4,...s.map(({ok:c,failed:d})=>c+d));for(let c of[0,.5,1])Sr(
-n,je-Ct-Nt*c,String(Math.round(i*c)));let a=(Xe-Qe)/r;return s.forEach(({ok:c,failed:d},u)=>{let p=(y,h,v)=>{h>0&&n.append(ve("rect",{x:Qe+u*a+.75,width:a-1.5,y:je-
-Ct-(y+h)/i*Nt,height:h/i*Nt,class:v}))};p(0,d,"failed"),p(d,c,"ok")}),n}function Mt(t,e){return[...t.filter(({at:n})=>e.at-n<Tt),e]}var no=(t,e,n,r)=>e.map((s,o)=>ve(
+n,je-Ct-Nt*c,String(Math.round(i*c)));let a=(Xe-Qe)/r;return s.forEach(({ok:c,failed:d},u)=>{let p=(y,b,v)=>{b>0&&n.append(ve("rect",{x:Qe+u*a+.75,width:a-1.5,y:je-
+Ct-(y+b)/i*Nt,height:b/i*Nt,class:v}))};p(0,d,"failed"),p(d,c,"ok")}),n}function Mt(t,e){return[...t.filter(({at:n})=>e.at-n<Tt),e]}var no=(t,e,n,r)=>e.map((s,o)=>ve(
 "polyline",{points:t.map(({at:i,values:a})=>`${n(i).toFixed(1)},${r(a[o]??0).toFixed(1)}`).join(" "),class:s})),ro=(t,e)=>Math.max(e,...t.flatMap(({values:n})=>n));
 function Un(t,e,n,r,s,o){let i=xr(`${t}, in the last two minutes`),a=ro(e,s),c=d=>je-Ct-d/a*Nt;for(let d of[0,.5,1])Sr(i,c(a*d),o(a*d));return i.append(...no(e,
 n,d=>Xe-(Xe-Qe)*(r-d)/Tt,c)),i}function Ar(t,e,n,r){let s=ro(e,1e-9),o=ve("svg",{viewBox:"0 0 120 20",class:"spark",role:"img","aria-label":t});return o.append(
@@ -472,7 +472,7 @@ ailed"}))}),n}var io=1e3,Sa=256,Aa=50,Dn=class{constructor(e,n){this.server=e;th
 this.content=l("div",{});this.before=new Map;this.element.append(this.content)}see(e){let n=this.catalog()?.services.some(({name:r})=>r===Fn.name)??!1;this.element.
 hidden=!n,!e||!n?(this.watched?.abort(),this.watched=void 0):this.watched||(this.watched=new AbortController,this.watch(this.watched))}async watch(e){let{channel:n,
 metadata:r}=this.server,{signal:s}=e;try{let o=n.serverStreaming(Fn,Fn.methods.watch,{intervalMs:io,connections:Sa},{signal:s,metadata:r});for await(let{servers:i}of o)
-T(this.content,...i.map(a=>this.draw(a)))}catch(o){s.aborted||T(this.content,l("p",{className:"problem"},o.message))}setTimeout(()=>{this.watched===e&&(this.watched=
+N(this.content,...i.map(a=>this.draw(a)))}catch(o){s.aborted||N(this.content,l("p",{className:"problem"},o.message))}setTimeout(()=>{this.watched===e&&(this.watched=
 void 0)},io)}draw({server:e,connections:n}){if(!e)return l("div",{});let r=Date.now(),s=this.before.get(e.name),o=new Map(e.methods.map(p=>[p.name,ka(p,s?.methods.
 get(p.name),r,s?.at)])),i=p=>Er([...o.values()].map(({rates:y})=>y.at(-1)?.values[p]??0)),a=Er(n.map(p=>Number(p.streams))),c=Er(n.map(p=>Number(p.queued))),d={
 at:r,methods:o,rates:s?Mt(s.rates,{at:r,values:[i(0),i(1)]}):[],open:Mt(s?.open??[],{at:r,values:[Number(e.open),a]}),bytes:Mt(s?.bytes??[],{at:r,values:[c,Number(
@@ -503,24 +503,24 @@ element,l("section",{},l("h2",{},"History"),this.history),l("section",{},l("h2",
 t until the page is closed."),i.element,this.problem,l("button",{type:"button",onclick:o},"Reload the schema"))),setInterval(()=>this.draw(),Ca)}draw(){let e=this.
 element.isConnected&&!document.hidden;if(this.figures.see(e),!e)return;let{server:{wire:n,traffic:r},records:s}=this,o=this.catalog(),i=o?.services.reduce((u,p)=>u+
 p.methods.length,0)??0,a=[["connection",n==="open"?`open since ${ut(r.since)}`:n],["connections made",String(r.connections)],["sent",uo(r.sent)],["received",uo(
-r.received)],["services",o?`${o.services.length}, with ${i} methods`:"unknown"]];T(this.facts,...a.map(([u,p])=>l("div",{},l("dt",{},u),l("dd",{},p))));let c=Date.
-now();T(this.plots,l("figure",{},l("figcaption",{},"Calls per two seconds, ",l("span",{className:"failed"},"errors")," below"),to(s.all,c)),l("figure",{},l("fig\
+r.received)],["services",o?`${o.services.length}, with ${i} methods`:"unknown"]];N(this.facts,...a.map(([u,p])=>l("div",{},l("dt",{},u),l("dd",{},p))));let c=Date.
+now();N(this.plots,l("figure",{},l("figcaption",{},"Calls per two seconds, ",l("span",{className:"failed"},"errors")," below"),to(s.all,c)),l("figure",{},l("fig\
 caption",{},"Latency of each call; of a stream, its duration"),so(s.all,c)));let d=s.all.length===0?0:(s.all[s.all.length-1]?.beganAt??0)+s.all.length;d!==this.
-drawnOf&&(this.drawnOf=d,T(this.methods,s.all.length>0&&this.table()),T(this.history,En(s.all,this.open,!1)))}table(){let e=n=>l("td",{className:"count"},n);return l(
+drawnOf&&(this.drawnOf=d,N(this.methods,s.all.length>0&&this.table()),N(this.history,En(s.all,this.open,!1)))}table(){let e=n=>l("td",{className:"count"},n);return l(
 "table",{},l("thead",{},l("tr",{},...["method","calls","errors","p50","p95","longest","the last calls"].map((n,r)=>l("th",{scope:"col",className:r>0&&r<6?"count":
 ""},n)))),l("tbody",{},...this.records.totals().map(({path:n,calls:r,errors:s,p50:o,p95:i,max:a,last:c})=>{let d=l("a",{href:`#/${n}`},n);return l("tr",{},l("td",
 {},d),e(String(r)),l("td",{className:s>0?"count failed":"count"},String(s)),e(de(o)),e(de(i)),e(de(a)),l("td",{},oo(c)))})))}};function uo(t){return t<1e4?`${t}\
  B`:t<1e7?`${(t/1e3).toFixed(1)} kB`:`${(t/1e6).toFixed(1)} MB`}var po=500,fo=2e4,_n=class{constructor(e){this.server=e;this.watches=new Map;this.list=l("div",{className:"watches"});this.log=l("ol",{className:"log","aria-lab\
-el":"Messages"});this.problem=l("p",{className:"problem",role:"alert"});this.types=l("datalist",{id:re()});this.as=this.typed("shown as");this.waiting=[];this.count=
-0;let n=l("input",{type:"text",id:re(),placeholder:"orders.*.created, or > for all",spellcheck:!1,autocomplete:"off"}),r=l("input",{type:"text",id:re(),placeholder:"\
-orders.1.created",spellcheck:!1,autocomplete:"off"}),s=l("textarea",{id:re(),rows:3,spellcheck:!1}),o=this.typed("written as"),i=(a,c,...d)=>l("form",{className:a,
+el":"Messages"});this.problem=l("p",{className:"problem",role:"alert"});this.types=l("datalist",{id:ne()});this.as=this.typed("shown as");this.waiting=[];this.count=
+0;let n=l("input",{type:"text",id:ne(),placeholder:"orders.*.created, or > for all",spellcheck:!1,autocomplete:"off"}),r=l("input",{type:"text",id:ne(),placeholder:"\
+orders.1.created",spellcheck:!1,autocomplete:"off"}),s=l("textarea",{id:ne(),rows:3,spellcheck:!1}),o=this.typed("written as"),i=(a,c,...d)=>l("form",{className:a,
 onsubmit:u=>{u.preventDefault(),this.problem.textContent="",c().catch(p=>this.problem.textContent=p.message)}},...d);this.element=l("article",{className:"topics"},
 l("header",{className:"title"},l("h1",{},"Topics"),l("p",{className:"docs"},"Messages of the broker of this server. In a pattern, * matches one token, and a fin\
 al > all that follow.")),this.problem,l("div",{className:"panes"},l("section",{className:"pane","aria-label":"Publish"},l("h2",{},"Watch"),i("inline short",()=>this.
 watch(n.value.trim()),l("label",{htmlFor:n.id},"Pattern"),n,l("button",{type:"submit",className:"primary"},"Watch")),this.list,l("h2",{},"Publish"),i("inline",()=>this.
 publish(r.value.trim(),s.value,o.value),l("label",{htmlFor:r.id},"Topic"),r,l("label",{htmlFor:s.id},"Payload"),s,o,l("button",{type:"submit",className:"primary"},
 "Publish")),this.types),l("section",{className:"pane","aria-label":"Messages"},l("div",{className:"bar"},l("h2",{},"Messages"),l("span",{className:"grow"}),this.
-as,l("button",{type:"button",className:"quiet",onclick:()=>T(this.log)},"Clear")),this.log)))}know(e){this.schema={catalog:e,tables:new ht(e.schema)},T(this.types,
+as,l("button",{type:"button",className:"quiet",onclick:()=>N(this.log)},"Clear")),this.log)))}know(e){this.schema={catalog:e,tables:new ht(e.schema)},N(this.types,
 ...["text","base64","hex",...[...e.schema.messages.values()].filter(({isEntry:n})=>!n).map(({name:n})=>n)].map(n=>l("option",{value:n})))}typed(e){return l("inp\
 ut",{type:"text",list:this.types.id,value:"text","aria-label":e,title:`${e}: text, base64, hex or a message`,className:"as",spellcheck:!1,autocomplete:"off"})}async watch(e){
 if(!e||this.watches.has(e))return;let n=await this.server.topics.subscribe(e);this.watches.set(e,n);let r=l("span",{className:"watch"},l("code",{},e),l("button",
@@ -536,29 +536,29 @@ o)?en(o):o)))}for(this.waiting=[];this.log.childElementCount>po;)this.log.firstE
 as.value.trim();try{if(this.schema?.catalog.schema.messages.has(n))return JSON.stringify(Xt(this.schema.catalog.schema,n,Qn(this.schema.tables.of(n),e)),void 0,
 2)}catch(s){return`not a valid ${n}: ${s.message}
 ${st(e.subarray(0,fo))}`}let r=e.subarray(0,fo);return(n==="hex"?void 0:wt(r))??st(r)}};var Ma=[["/","filter the methods"],["↑ ↓","move through the list"],["Ctrl ↵","call, or send a message"],["Ctrl ⇧ ↵","end the stream"],["Esc","cancel t\
-he call"],["?","show the keys"]],[mo,Tr,yo,Yt,Mr]=[Se("services"),Se("main"),Se("state"),Se("filter"),Se("keys")],Be=new Sn(`${location.origin.replace(/^http/,"\
-ws")}/`,()=>$a()),Hn=new tn,Pn=new Map,ho=new _n(Be),_e,Zt="",go=!1,Pe,Cr=0,$r=new Bn(Be,Hn,()=>_e,t=>wo(t),()=>void bo(!0));async function bo(t){let e=++Cr,n=t?
-void 0:_e;try{let r=await Be.catalog(n);if(e!==Cr)return;if(Zt="",r){_e=r;for(let[s,o]of Pn)o.isBusy||Pn.delete(s);ho.know(r)}}catch(r){if(e!==Cr)return;Zt=r.message}
-Ir(),Rr(),go=await Be.hasBroker(),Se("to-topics").hidden=!go}function $a(){yo.textContent=Be.wire==="open"?"connected":Be.wire==="lost"?"connection lost":"conne\
-cting",yo.className=`state ${Be.wire}`,Be.wire==="open"&&setTimeout(()=>void bo(!1))}function Ir(){let t=Yt.value.trim().toLowerCase().split(/\s+/),e=o=>t.every(
-i=>Fe(o).toLowerCase().includes(i)),n=decodeURIComponent(location.hash.slice(2)),r=(_e?.services??[]).map(o=>({service:o,methods:o.methods.filter(e)})).filter(({
-methods:o})=>o.length>0),s=o=>/^(frpc|grpc)\./.test(o);r.sort((o,i)=>Number(s(o.service.name))-Number(s(i.service.name))),T(mo,...r.map(({service:o,methods:i})=>l(
+he call"],["?","show the keys"]],[mo,Tr,yo,Yt,Mr]=[Se("services"),Se("main"),Se("state"),Se("filter"),Se("keys")],De=new Sn(`${location.origin.replace(/^http/,"\
+ws")}/`,()=>$a()),Hn=new tn,Pn=new Map,ho=new _n(De),Be,Zt="",go=!1,_e,Cr=0,$r=new Bn(De,Hn,()=>Be,t=>wo(t),()=>void bo(!0));async function bo(t){let e=++Cr,n=t?
+void 0:Be;try{let r=await De.catalog(n);if(e!==Cr)return;if(Zt="",r){Be=r;for(let[s,o]of Pn)o.isBusy||Pn.delete(s);ho.know(r)}}catch(r){if(e!==Cr)return;Zt=r.message}
+Ir(),Rr(),go=await De.hasBroker(),Se("to-topics").hidden=!go}function $a(){yo.textContent=De.wire==="open"?"connected":De.wire==="lost"?"connection lost":"conne\
+cting",yo.className=`state ${De.wire}`,De.wire==="open"&&setTimeout(()=>void bo(!1))}function Ir(){let t=Yt.value.trim().toLowerCase().split(/\s+/),e=o=>t.every(
+i=>Le(o).toLowerCase().includes(i)),n=decodeURIComponent(location.hash.slice(2)),r=(Be?.services??[]).map(o=>({service:o,methods:o.methods.filter(e)})).filter(({
+methods:o})=>o.length>0),s=o=>/^(frpc|grpc)\./.test(o);r.sort((o,i)=>Number(s(o.service.name))-Number(s(i.service.name))),N(mo,...r.map(({service:o,methods:i})=>l(
 "details",{open:!s(o.name)||Yt.value!==""||n.startsWith(`${o.name}/`)},l("summary",{title:o.docs},l("span",{},o.name.includes(".")&&l("span",{className:"of"},o.
-name.slice(0,o.name.lastIndexOf("."))),o.name.slice(o.name.lastIndexOf(".")+1))),l("ul",{},...i.map(c=>{let d=Fe(c),u=br(c),p=l("a",{href:`#/${encodeURI(d)}`,title:c.
+name.slice(0,o.name.lastIndexOf("."))),o.name.slice(o.name.lastIndexOf(".")+1))),l("ul",{},...i.map(c=>{let d=Le(c),u=br(c),p=l("a",{href:`#/${encodeURI(d)}`,title:c.
 docs,className:c.isDeprecated?"deprecated":""},c.name,l("span",{className:"sign",title:u.name,"aria-label":u.name,role:"img"},u.sign));return d===n&&p.setAttribute(
-"aria-current","page"),l("li",{},p)}))))),r.length===0&&T(mo,l("p",{className:"empty"},_e?"No matching methods.":Zt?"No services.":"Loading the services…"))}function Rr(){
+"aria-current","page"),l("li",{},p)}))))),r.length===0&&N(mo,l("p",{className:"empty"},Be?"No matching methods.":Zt?"No services.":"Loading the services…"))}function Rr(){
 let t=decodeURIComponent(location.hash.slice(2));for(let n of document.querySelectorAll("nav a"))decodeURIComponent(n.hash.slice(2))===t?n.setAttribute("aria-cu\
-rrent","page"):n.removeAttribute("aria-current");document.body.classList.remove("listing"),Pe=void 0;let e=_e?.services.flatMap(n=>n.methods).find(n=>Fe(n)===t);
-if(document.title=e?`${e.name} · frpc console`:`${location.host} · frpc console`,t==="topics")T(Tr,ho.element);else if(e&&_e)Pe=Pn.get(t)??new Ln(Be,_e,e,Hn),
-Pn.set(t,Pe),T(Tr,Pe.element,Ra(t));else{let n=t&&_e?`The server has no method ${t}.`:"";T(Tr,Zt&&Ia(),n&&l("p",{className:"notice"},n),$r.element),$r.draw()}}function Ia(){
+rrent","page"):n.removeAttribute("aria-current");document.body.classList.remove("listing"),_e=void 0;let e=Be?.services.flatMap(n=>n.methods).find(n=>Le(n)===t);
+if(document.title=e?`${e.name} · frpc console`:`${location.host} · frpc console`,t==="topics")N(Tr,ho.element);else if(e&&Be)_e=Pn.get(t)??new Ln(De,Be,e,Hn),
+Pn.set(t,_e),N(Tr,_e.element,Ra(t));else{let n=t&&Be?`The server has no method ${t}.`:"";N(Tr,Zt&&Ia(),n&&l("p",{className:"notice"},n),$r.element),$r.draw()}}function Ia(){
 return l("div",{className:"notice"},l("p",{},`The schema of the server could not be loaded: ${Zt}.`),l("p",{className:"muted"},"The console needs a server with \
-Reflection::new() of frpc-reflection. If its middleware requires metadata, such as a token, enter it below and try again."))}function Ra(t){let e=l("div",{}),n=()=>T(
+Reflection::new() of frpc-reflection. If its middleware requires metadata, such as a token, enter it below and try again."))}function Ra(t){let e=l("div",{}),n=()=>N(
 e,En(Hn.all.filter(r=>r.path===t),wo,!0));return n(),vo=n,l("section",{className:"past"},l("h2",{},"History"),e)}var vo=()=>{};Hn.listen(()=>{vo(),$r.draw()});function wo(t){
-location.hash===`#/${encodeURI(t.path)}`?Pe?.restore(t):(location.hash=`#/${encodeURI(t.path)}`,addEventListener("hashchange",()=>Pe?.restore(t),{once:!0}))}function Oa(t){
+location.hash===`#/${encodeURI(t.path)}`?_e?.restore(t):(location.hash=`#/${encodeURI(t.path)}`,addEventListener("hashchange",()=>_e?.restore(t),{once:!0}))}function Oa(t){
 let e=[...document.querySelectorAll("nav a, nav summary")].filter(r=>r.offsetParent!==null),n=e.indexOf(document.activeElement);e[Math.max(0,Math.min(e.length-1,
-n+t))]?.focus()}addEventListener("keydown",t=>{let e=t.target,n=e.matches("input, textarea, select"),r=t.ctrlKey||t.metaKey;if(t.key==="Enter"&&r)t.shiftKey?Pe?.
-end():Pe?.send();else if(t.key==="Escape"&&!Mr.open){if(!Pe?.cancel())return}else if(t.key==="/"&&!n)Yt.focus();else if(t.key==="?"&&!n)Mr.showModal();else if((t.
+n+t))]?.focus()}addEventListener("keydown",t=>{let e=t.target,n=e.matches("input, textarea, select"),r=t.ctrlKey||t.metaKey;if(t.key==="Enter"&&r)t.shiftKey?_e?.
+end():_e?.send();else if(t.key==="Escape"&&!Mr.open){if(!_e?.cancel())return}else if(t.key==="/"&&!n)Yt.focus();else if(t.key==="?"&&!n)Mr.showModal();else if((t.
 key==="ArrowDown"||t.key==="ArrowUp")&&e.closest("nav")&&!e.matches("select"))Oa(t.key==="ArrowDown"?1:-1);else return;t.preventDefault()});addEventListener("ha\
 shchange",Rr);Yt.addEventListener("input",Ir);Se("menu").addEventListener("click",()=>{document.body.classList.toggle("listing"),document.body.classList.contains(
-"listing")&&Yt.focus()});Se("help").addEventListener("click",()=>Mr.showModal());T(Se("key-list"),...Ma.flatMap(([t,e])=>[l("dt",{},...t.split(" ").map(n=>l("kb\
+"listing")&&Yt.focus()});Se("help").addEventListener("click",()=>Mr.showModal());N(Se("key-list"),...Ma.flatMap(([t,e])=>[l("dt",{},...t.split(" ").map(n=>l("kb\
 d",{},n))),l("dd",{},e)]));Ir();Rr();})();
