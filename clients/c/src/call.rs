@@ -232,10 +232,13 @@ pub unsafe extern "C" fn frisbee_call_data(
     data: *mut frisbee_bytes,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded_put(error, "data", data, || {
-        let (call, format) = (handle::get(call)?, Format::new(format)?);
-        call.request(|message| message.shown(&call.callable.request, format))
-    })
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded_put(error, "data", data, || {
+            let (call, format) = (handle::get(call)?, Format::new(format)?);
+            call.request(|message| message.shown(&call.callable.request, format))
+        })
+    }
 }
 
 /// Returns the value of a key in the metadata of the request. The value belongs to the call. The key is only read
@@ -247,7 +250,8 @@ pub unsafe extern "C" fn frisbee_call_data(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_call_metadata(call: *mut frisbee_call, key: *const c_char) -> frisbee_bytes {
     let found = caught(|| {
-        let key = optional_text("key", key)?.unwrap_or_default();
+        // SAFETY: The caller guarantees that `key` ends with a NUL.
+        let key = unsafe { optional_text("key", key) }?.unwrap_or_default();
         let call = handle::get(call)?;
         let value = call.metadata.get(key).map(str::as_bytes).or_else(|| call.metadata.get_bin(key));
         Ok(value.map_or(frisbee_bytes::EMPTY, frisbee_bytes::of))
@@ -298,13 +302,16 @@ pub unsafe extern "C" fn frisbee_call_reply_metadata(
     len: usize,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded(error, || {
-        let call = handle::get(call)?;
-        if matches!(&*call.sink.lock(), Some(Sink::Stream(_))) {
-            return Err(Status::failed_precondition("a stream of replies has no metadata"));
-        }
-        put_metadata(&mut call.reply_metadata.lock(), text("key", key)?, &bytes("value", value, len)?)
-    })
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded(error, || {
+            let call = handle::get(call)?;
+            if matches!(&*call.sink.lock(), Some(Sink::Stream(_))) {
+                return Err(Status::failed_precondition("a stream of replies has no metadata"));
+            }
+            put_metadata(&mut call.reply_metadata.lock(), text("key", key)?, &bytes("value", value, len)?)
+        })
+    }
 }
 
 /// Replies with a message in a format of `frisbee_format`, and frees the call. The bytes are copied.
@@ -323,10 +330,13 @@ pub unsafe extern "C" fn frisbee_call_reply(
     len: usize,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded(error, || {
-        let (format, message) = (Format::new(format)?, bytes("data", data, len)?);
-        end(call, |call| call.payload(format, message))
-    })
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded(error, || {
+            let (format, message) = (Format::new(format)?, bytes("data", data, len)?);
+            end(call, |call| call.payload(format, message))
+        })
+    }
 }
 
 /// Ends a call with a failure, and frees it. `code` is a value of `frisbee_code` other than `FRISBEE_OK`. The text is
@@ -342,26 +352,29 @@ pub unsafe extern "C" fn frisbee_call_fail(
     message: *const c_char,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded(error, || {
-        let text = optional_text("message", message)?.unwrap_or_default();
-        let code = Code::from_i32(code);
-        if code == Code::Ok {
-            return Err(Status::invalid_argument("a failure has a code other than FRISBEE_OK"));
-        }
-        // Remove the handle first, so that only one of two concurrent replies ends the call.
-        let call = handle::remove(call)?;
-        let mut status = Status::new(code, text);
-        let metadata = std::mem::take(&mut *call.reply_metadata.lock());
-        if !metadata.is_empty() {
-            status = status.with_metadata(metadata);
-        }
-        let sink = call.sink.lock().take();
-        match sink {
-            Some(Sink::Single(sink)) => sink.send(Err(status)).map_err(|_| gone()),
-            Some(Sink::Stream(sink)) => fail_stream(sink, status),
-            None => Err(gone()),
-        }
-    })
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded(error, || {
+            let text = optional_text("message", message)?.unwrap_or_default();
+            let code = Code::from_i32(code);
+            if code == Code::Ok {
+                return Err(Status::invalid_argument("a failure has a code other than FRISBEE_OK"));
+            }
+            // Remove the handle first, so that only one of two concurrent replies ends the call.
+            let call = handle::remove(call)?;
+            let mut status = Status::new(code, text);
+            let metadata = std::mem::take(&mut *call.reply_metadata.lock());
+            if !metadata.is_empty() {
+                status = status.with_metadata(metadata);
+            }
+            let sink = call.sink.lock().take();
+            match sink {
+                Some(Sink::Single(sink)) => sink.send(Err(status)).map_err(|_| gone()),
+                Some(Sink::Stream(sink)) => fail_stream(sink, status),
+                None => Err(gone()),
+            }
+        })
+    }
 }
 
 /// Waits for the next request of a call that receives a stream. Returns `FRISBEE_OK` when a request has arrived;
@@ -377,28 +390,31 @@ pub unsafe extern "C" fn frisbee_call_fail(
 /// `error` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_call_next(call: *mut frisbee_call, error: *mut frisbee_error) -> frisbee_code {
-    guarded(error, || {
-        let call = handle::get(call)?;
-        let next = wait_unless(call.connection.is_held_up(), async {
-            // Hold tokio's mutex across the `await`, so that concurrent readers receive messages one at a time.
-            let mut requests = call.requests.lock().await;
-            match requests.as_mut() {
-                Some(stream) => Some(stream.message().await),
-                None => None,
-            }
-        })?;
-        let next = next.ok_or_else(|| Status::failed_precondition("the call has no request stream"))?;
-        let failed = |status: &Status| {
-            call.failed.lock().get_or_insert_with(|| status.clone());
-        };
-        let message = next.inspect_err(failed)?.ok_or_else(|| Status::out_of_range("the requests have ended"))?;
-        let _ = call.spoken.set(message.encoding); // The encoding is the same for all requests.
-        let message = Arc::new(Message::new(message));
-        call.decoded(&message)?;
-        // Store the request only after decoding it, so that `frisbee_call_data` never returns a malformed one.
-        *call.latest.lock() = Some(message);
-        Ok(())
-    })
+    // SAFETY: The caller guarantees that the argument is valid.
+    unsafe {
+        guarded(error, || {
+            let call = handle::get(call)?;
+            let next = wait_unless(call.connection.is_held_up(), async {
+                // Hold tokio's mutex across the `await`, so that concurrent readers receive messages one at a time.
+                let mut requests = call.requests.lock().await;
+                match requests.as_mut() {
+                    Some(stream) => Some(stream.message().await),
+                    None => None,
+                }
+            })?;
+            let next = next.ok_or_else(|| Status::failed_precondition("the call has no request stream"))?;
+            let failed = |status: &Status| {
+                call.failed.lock().get_or_insert_with(|| status.clone());
+            };
+            let message = next.inspect_err(failed)?.ok_or_else(|| Status::out_of_range("the requests have ended"))?;
+            let _ = call.spoken.set(message.encoding); // The encoding is the same for all requests.
+            let message = Arc::new(Message::new(message));
+            call.decoded(&message)?;
+            // Store the request only after decoding it, so that `frisbee_call_data` never returns a malformed one.
+            *call.latest.lock() = Some(message);
+            Ok(())
+        })
+    }
 }
 
 /// Sends a message on a reply stream. Blocks while the caller does not accept more. The bytes are copied.
@@ -418,16 +434,19 @@ pub unsafe extern "C" fn frisbee_call_send(
     len: usize,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded(error, || {
-        let call = handle::get(call)?;
-        let payload = call.payload(Format::new(format)?, bytes("data", data, len)?)?;
-        // Clone the sender, so that the lock is not held while the send blocks.
-        let sink = match &*call.sink.lock() {
-            Some(Sink::Stream(sink)) => sink.clone(),
-            _ => return Err(Status::failed_precondition("the call has a single reply: use frisbee_call_reply")),
-        };
-        wait_unless(call.connection.is_held_up(), sink.send(Ok(payload)))?.map_err(|_| gone())
-    })
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded(error, || {
+            let call = handle::get(call)?;
+            let payload = call.payload(Format::new(format)?, bytes("data", data, len)?)?;
+            // Clone the sender, so that the lock is not held while the send blocks.
+            let sink = match &*call.sink.lock() {
+                Some(Sink::Stream(sink)) => sink.clone(),
+                _ => return Err(Status::failed_precondition("the call has a single reply: use frisbee_call_reply")),
+            };
+            wait_unless(call.connection.is_held_up(), sink.send(Ok(payload)))?.map_err(|_| gone())
+        })
+    }
 }
 
 /// Ends a reply stream, and frees the call. Returns `FRISBEE_CANCELLED` if the caller has cancelled the call or
@@ -438,16 +457,19 @@ pub unsafe extern "C" fn frisbee_call_send(
 /// `error` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_call_finish(call: *mut frisbee_call, error: *mut frisbee_error) -> frisbee_code {
-    guarded(error, || {
-        if matches!(&*handle::get(call)?.sink.lock(), Some(Sink::Single(_))) {
-            return Err(Status::failed_precondition("the call has a single reply: use frisbee_call_reply"));
-        }
-        let call = handle::remove(call)?;
-        let (failed, sink) = (call.failed.lock().take(), call.sink.lock().take());
-        match (failed, sink) {
-            (Some(status), Some(Sink::Stream(sink))) => fail_stream(sink, status),
-            (None, Some(Sink::Stream(sink))) if is_closed(&sink) => Err(gone()),
-            _ => Ok(()),
-        }
-    })
+    // SAFETY: The caller guarantees that the argument is valid.
+    unsafe {
+        guarded(error, || {
+            if matches!(&*handle::get(call)?.sink.lock(), Some(Sink::Single(_))) {
+                return Err(Status::failed_precondition("the call has a single reply: use frisbee_call_reply"));
+            }
+            let call = handle::remove(call)?;
+            let (failed, sink) = (call.failed.lock().take(), call.sink.lock().take());
+            match (failed, sink) {
+                (Some(status), Some(Sink::Stream(sink))) => fail_stream(sink, status),
+                (None, Some(Sink::Stream(sink))) if is_closed(&sink) => Err(gone()),
+                _ => Ok(()),
+            }
+        })
+    }
 }

@@ -111,7 +111,8 @@ impl frisbee_call_options {
             request.set_timeout(timeout);
         }
         if self.metadata_count > 0 {
-            *request.metadata_mut() = metadata(self.metadata, self.metadata_count)?;
+            // SAFETY: The caller guarantees that the entries are valid.
+            *request.metadata_mut() = unsafe { metadata(self.metadata, self.metadata_count) }?;
         }
         Ok(cancel)
     }
@@ -145,8 +146,11 @@ impl CallArguments<'_> {
         options: *const frisbee_call_options,
     ) -> Result<Self, Status> {
         let (client, format) = (handle::get(client)?, Format::new(format)?);
-        let (name, data) = (c_str("method", method)?, slice("data", data, len)?);
-        Ok(Self { client, format, name, data, options: options.as_ref() })
+        // SAFETY: The caller guarantees that the arguments are valid.
+        unsafe {
+            let (name, data) = (c_str("method", method)?, slice("data", data, len)?);
+            Ok(Self { client, format, name, data, options: options.as_ref() })
+        }
     }
 
     /// Returns the index of the called method in the client's schema, or `None` if the client has no schema yet.
@@ -345,12 +349,18 @@ unsafe fn builders(
     if options.is_null() {
         return Ok((builder, topics));
     }
-    let options = &*options;
+    // SAFETY: The caller guarantees that `options` is valid.
+    let options = unsafe { &*options };
     check_reserved("frisbee_client_options", &options.reserved)?;
-    let authorities = optional_text("authorities", options.authorities)?;
-    let certificate = optional_text("certificate", options.certificate)?;
-    let key = optional_text("key", options.key)?;
-    let server_name = optional_text("server_name", options.server_name)?;
+    // SAFETY: The caller guarantees that the texts are valid.
+    let [authorities, certificate, key, server_name] = unsafe {
+        [
+            optional_text("authorities", options.authorities)?,
+            optional_text("certificate", options.certificate)?,
+            optional_text("key", options.key)?,
+            optional_text("server_name", options.server_name)?,
+        ]
+    };
     if let Some(timeout) = milliseconds(options.timeout_ms) {
         builder = builder.timeout(timeout);
     }
@@ -405,18 +415,21 @@ pub unsafe extern "C" fn frisbee_client_connect(
     client: *mut *mut frisbee_client,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded_put(error, "client", client, || {
-        let (address, running) = (text("address", address)?, Arc::default());
-        let (builder, topics) = builders(options, &running)?;
-        let channel = wait(builder.connect(address))?.inspect_err(|_| drop(end(&running)))?;
-        handle::insert(Arc::new(frisbee_client {
-            channel,
-            schema: Arc::default(),
-            topics: OnceCell::new(),
-            topics_at: (topics, address.to_owned()),
-            running,
-        }))
-    })
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded_put(error, "client", client, || {
+            let (address, running) = (text("address", address)?, Arc::default());
+            let (builder, topics) = builders(options, &running)?;
+            let channel = wait(builder.connect(address))?.inspect_err(|_| drop(end(&running)))?;
+            handle::insert(Arc::new(frisbee_client {
+                channel,
+                schema: Arc::default(),
+                topics: OnceCell::new(),
+                topics_at: (topics, address.to_owned()),
+                running,
+            }))
+        })
+    }
 }
 
 /// Sets the schema of the server from the text of a `.proto` file, so that the client does not fetch the schema by
@@ -435,12 +448,15 @@ pub unsafe extern "C" fn frisbee_client_proto(
     codec: i32,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded(error, || {
-        let client = handle::get(client)?;
-        let schema = Schema::parse(text("proto", proto)?, frisbee_codec::new(codec)?, FIRST_OPERATION)?;
-        let known = |_| Status::failed_precondition("the client has a schema: name it once, before the first call");
-        client.schema.set(Arc::new(schema)).map_err(known)
-    })
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded(error, || {
+            let client = handle::get(client)?;
+            let schema = Schema::parse(text("proto", proto)?, frisbee_codec::new(codec)?, FIRST_OPERATION)?;
+            let known = |_| Status::failed_precondition("the client has a schema: name it once, before the first call");
+            client.schema.set(Arc::new(schema)).map_err(known)
+        })
+    }
 }
 
 /// Frees a client. Calls and streams in progress continue, and the connection closes when the last of them has ended.
@@ -487,7 +503,8 @@ pub unsafe extern "C" fn frisbee_client_call(
     options: *const frisbee_call_options,
 ) -> *mut frisbee_reply {
     let called = caught(|| {
-        let arguments = CallArguments::new(client, method, format, data, len, options)?;
+        // SAFETY: The caller guarantees that the arguments are valid.
+        let arguments = unsafe { CallArguments::new(client, method, format, data, len, options) }?;
         arguments.client.check_not_held_up()?;
         let mut call = None;
         UnaryCall::begin(arguments, &mut call)?;
@@ -527,10 +544,13 @@ pub unsafe extern "C" fn frisbee_client_start(
     user: *mut c_void,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded(error, || {
-        let completion = completion.ok_or_else(|| Status::invalid_argument("completion is NULL"))?;
-        start(CallArguments::new(client, method, format, data, len, options)?, completion, UserData(user))
-    })
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded(error, || {
+            let completion = completion.ok_or_else(|| Status::invalid_argument("completion is NULL"))?;
+            start(CallArguments::new(client, method, format, data, len, options)?, completion, UserData(user))
+        })
+    }
 }
 
 /// Creates a cancellation token and stores its handle. The caller owns it and must free it with `frisbee_cancel_free`.
@@ -543,10 +563,13 @@ pub unsafe extern "C" fn frisbee_cancel_new(
     cancel: *mut *mut frisbee_cancel,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded_put(error, "cancel", cancel, || {
-        // Use a watch channel, because it keeps the state: calls started after the cancellation are cancelled too.
-        handle::insert(Arc::new(frisbee_cancel { fired: watch::Sender::new(false) }))
-    })
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded_put(error, "cancel", cancel, || {
+            // Use a watch channel, because it keeps the state: calls started after the cancellation are cancelled too.
+            handle::insert(Arc::new(frisbee_cancel { fired: watch::Sender::new(false) }))
+        })
+    }
 }
 
 /// Cancels all current and future calls that use this token. These calls end with `FRISBEE_CANCELLED`, and the server
@@ -556,11 +579,14 @@ pub unsafe extern "C" fn frisbee_cancel_new(
 /// `error` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_cancel_fire(cancel: *mut frisbee_cancel, error: *mut frisbee_error) -> frisbee_code {
-    guarded(error, || {
-        // Use `send_replace`, because `send` fails without changing the state if no call is in progress.
-        handle::get(cancel)?.fired.send_replace(true);
-        Ok(())
-    })
+    // SAFETY: The caller guarantees that the argument is valid.
+    unsafe {
+        guarded(error, || {
+            // Use `send_replace`, because `send` fails without changing the state if no call is in progress.
+            handle::get(cancel)?.fired.send_replace(true);
+            Ok(())
+        })
+    }
 }
 
 /// Frees a cancellation token without cancelling its calls. NULL is allowed. May be called from any thread.

@@ -90,10 +90,13 @@ pub unsafe extern "C" fn frisbee_server_hand_off(
     method: *const c_char,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded(error, || {
-        let (server, method) = (handle::get(server)?, text("method", method)?.to_owned());
-        server.extend(|builder| builder.method_hand_off(method))
-    })
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded(error, || {
+            let (server, method) = (handle::get(server)?, text("method", method)?.to_owned());
+            server.extend(|builder| builder.method_hand_off(method))
+        })
+    }
 }
 
 /// Accepts the hand-off that the caller has requested. The call stays open. When it has been replied to with success,
@@ -114,14 +117,17 @@ pub unsafe extern "C" fn frisbee_call_hand_off(
     user: *mut c_void,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded(error, || {
-        let (call, run) = (handle::get(call)?, checked(function)?);
-        let asked = call.hand_off.as_ref();
-        let asked = asked.ok_or_else(|| Status::failed_precondition("the caller has not requested a hand-off"))?;
-        let owner = NewOwner(Some((run, UserData(user))));
-        asked.accept(|raw| async move { owner.take(raw) });
-        Ok(())
-    })
+    // SAFETY: The caller guarantees that the argument is valid.
+    unsafe {
+        guarded(error, || {
+            let (call, run) = (handle::get(call)?, checked(function)?);
+            let asked = call.hand_off.as_ref();
+            let asked = asked.ok_or_else(|| Status::failed_precondition("the caller has not requested a hand-off"))?;
+            let owner = NewOwner(Some((run, UserData(user))));
+            asked.accept(|raw| async move { owner.take(raw) });
+            Ok(())
+        })
+    }
 }
 
 /// Makes a unary call that requests a hand-off, and waits for its reply. If the server has handed off the connection,
@@ -149,7 +155,8 @@ pub unsafe extern "C" fn frisbee_client_hand_off(
 ) -> *mut frisbee_reply {
     let called = caught(|| {
         let run = checked(function)?;
-        let call = CallArguments::new(client, method, format, data, len, options)?.prepare()?;
+        // SAFETY: The caller guarantees that the arguments are valid.
+        let call = unsafe { CallArguments::new(client, method, format, data, len, options) }?.prepare()?;
         call.target.client.check_not_held_up()?;
         let (ended, handed) = wait(unary::hand_off(call))?;
         let Some(raw) = handed else { return Ok(ended) };

@@ -7,9 +7,8 @@
 //! `parameters` are the function's view of a call. `payload` converts messages with the types of a `schema`, and a
 //! `body` holds their bytes. `packets`, `hand_off` and `topics` are for programs that use more than calls.
 
-// The crate exports C functions, which take pointers and have C names. Each states under "Safety" what its body relies
-// on, so a block around the body would repeat it.
-#![allow(unsafe_code, unsafe_op_in_unsafe_fn, non_camel_case_types)]
+// The crate exports C functions, which take pointers and have C names.
+#![allow(unsafe_code, non_camel_case_types)]
 #![cfg(unix)]
 
 mod body;

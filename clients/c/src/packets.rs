@@ -135,11 +135,14 @@ pub unsafe extern "C" fn frisbee_server_packets(
     user: *mut c_void,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded(error, || {
-        let server = handle::get(server)?;
-        let (operations, router) = PacketRouter::new([first, last], function, user, &server.running)?;
-        server.extend(|builder| builder.mount(operations, router))
-    })
+    // SAFETY: The caller guarantees that the argument is valid.
+    unsafe {
+        guarded(error, || {
+            let server = handle::get(server)?;
+            let (operations, router) = PacketRouter::new([first, last], function, user, &server.running)?;
+            server.extend(|builder| builder.mount(operations, router))
+        })
+    }
 }
 
 /// Sends a packet on the connection of a client. If the connection is lost, fails until a call has opened another one.
@@ -157,12 +160,15 @@ pub unsafe extern "C" fn frisbee_client_send(
     len: usize,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded(error, || {
-        let client = handle::get(client)?;
-        let lost = || Status::unavailable("the client has no connection: a call opens another one");
-        let connection = client.channel.connection().ok_or_else(lost)?;
-        send(&connection, id, operation, bytes("data", data, len)?)
-    })
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded(error, || {
+            let client = handle::get(client)?;
+            let lost = || Status::unavailable("the client has no connection: a call opens another one");
+            let connection = client.channel.connection().ok_or_else(lost)?;
+            send(&connection, id, operation, bytes("data", data, len)?)
+        })
+    }
 }
 
 /// Sends a packet to the peer of a connection. The receiver has a function for its operation. The bytes are copied.
@@ -182,10 +188,13 @@ pub unsafe extern "C" fn frisbee_connection_send(
     len: usize,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded(error, || {
-        let connection = handle::get(connection)?;
-        send(&connection.0, id, operation, bytes("data", data, len)?)
-    })
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded(error, || {
+            let connection = handle::get(connection)?;
+            send(&connection.0, id, operation, bytes("data", data, len)?)
+        })
+    }
 }
 
 /// Closes a connection after the packets that were sent before. The functions that receive its packets then receive
@@ -198,8 +207,11 @@ pub unsafe extern "C" fn frisbee_connection_close(
     connection: *mut frisbee_connection,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded(error, || {
-        handle::get(connection)?.0.close();
-        Ok(())
-    })
+    // SAFETY: The caller guarantees that the argument is valid.
+    unsafe {
+        guarded(error, || {
+            handle::get(connection)?.0.close();
+            Ok(())
+        })
+    }
 }

@@ -67,7 +67,8 @@ pub unsafe extern "C" fn frisbee_call_i64(
     name: *const c_char,
     value: *mut i64,
 ) -> frisbee_code {
-    parameter(call, name, value, 0, |value| i64::try_from(whole(value)?).ok())
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe { parameter(call, name, value, 0, |value| i64::try_from(whole(value)?).ok()) }
 }
 
 /// Like `frisbee_call_i64`, but reads a non-negative integer, such as a `uint64` above `INT64_MAX`. `name` is only
@@ -81,7 +82,8 @@ pub unsafe extern "C" fn frisbee_call_u64(
     name: *const c_char,
     value: *mut u64,
 ) -> frisbee_code {
-    parameter(call, name, value, 0, |value| u64::try_from(whole(value)?).ok())
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe { parameter(call, name, value, 0, |value| u64::try_from(whole(value)?).ok()) }
 }
 
 /// Like `frisbee_call_i64`, but reads a floating-point number or an integer. `name` is only read. No argument may be
@@ -95,12 +97,15 @@ pub unsafe extern "C" fn frisbee_call_f64(
     name: *const c_char,
     value: *mut f64,
 ) -> frisbee_code {
-    parameter(call, name, value, 0.0, |value| match value {
-        Value::F32(value) => Some(f64::from(*value)),
-        Value::F64(value) => Some(*value),
-        Value::EnumNumber(_) => None,
-        _ => whole(value).map(|number| number as f64),
-    })
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        parameter(call, name, value, 0.0, |value| match value {
+            Value::F32(value) => Some(f64::from(*value)),
+            Value::F64(value) => Some(*value),
+            Value::EnumNumber(_) => None,
+            _ => whole(value).map(|number| number as f64),
+        })
+    }
 }
 
 /// Like `frisbee_call_i64`, but reads a boolean. `name` is only read. No argument may be NULL. May be called from any
@@ -114,7 +119,8 @@ pub unsafe extern "C" fn frisbee_call_bool(
     name: *const c_char,
     value: *mut bool,
 ) -> frisbee_code {
-    parameter(call, name, value, false, Value::as_bool)
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe { parameter(call, name, value, false, Value::as_bool) }
 }
 
 /// Like `frisbee_call_i64`, but reads text or bytes. They belong to the call, and are valid until the call is replied
@@ -129,12 +135,15 @@ pub unsafe extern "C" fn frisbee_call_text(
     name: *const c_char,
     value: *mut frisbee_bytes,
 ) -> frisbee_code {
-    // The value belongs to the request, unless it is a default, which is empty in proto3.
-    parameter(call, name, value, frisbee_bytes::EMPTY, |value| match value {
-        Value::String(text) => Some(frisbee_bytes::of(text.as_bytes())),
-        Value::Bytes(bytes) => Some(frisbee_bytes::of(bytes)),
-        _ => None,
-    })
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        // The value belongs to the request, unless it is a default, which is empty in proto3.
+        parameter(call, name, value, frisbee_bytes::EMPTY, |value| match value {
+            Value::String(text) => Some(frisbee_bytes::of(text.as_bytes())),
+            Value::Bytes(bytes) => Some(frisbee_bytes::of(bytes)),
+            _ => None,
+        })
+    }
 }
 
 /// # Safety
@@ -146,12 +155,15 @@ unsafe fn parameter<T: Copy>(
     otherwise: T,
     read: impl FnOnce(&Value) -> Option<T>,
 ) -> frisbee_code {
-    guarded(std::ptr::null_mut(), || {
-        // Store the default first, so that the caller never reads an uninitialized value if the parameter cannot be
-        // read.
-        put("value", to, || Ok(otherwise))?;
-        put("value", to, || handle::get(call)?.parameter(text("name", name)?, read))
-    })
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded(std::ptr::null_mut(), || {
+            // Store the default first, so that the caller never reads an uninitialized value if the parameter cannot be
+            // read.
+            put("value", to, || Ok(otherwise))?;
+            put("value", to, || handle::get(call)?.parameter(text("name", name)?, read))
+        })
+    }
 }
 
 /// Returns the number of an integer or enum value.
@@ -188,7 +200,8 @@ pub unsafe extern "C" fn frisbee_call_reply_i64(
     value: i64,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    reply_only(call, error, |kind| integer(kind, value.into()))
+    // SAFETY: The caller guarantees that the argument is valid.
+    unsafe { reply_only(call, error, |kind| integer(kind, value.into())) }
 }
 
 /// Like `frisbee_call_reply_i64`, but replies with a non-negative integer, such as a `uint64` above `INT64_MAX`. Frees
@@ -202,7 +215,8 @@ pub unsafe extern "C" fn frisbee_call_reply_u64(
     value: u64,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    reply_only(call, error, |kind| integer(kind, value.into()))
+    // SAFETY: The caller guarantees that the argument is valid.
+    unsafe { reply_only(call, error, |kind| integer(kind, value.into())) }
 }
 
 /// Like `frisbee_call_reply_i64`, but replies with a floating-point number. Frees the call. Only `error` may be NULL.
@@ -216,11 +230,14 @@ pub unsafe extern "C" fn frisbee_call_reply_f64(
     value: f64,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    reply_only(call, error, |kind| match kind {
-        Kind::Double => Some(Value::F64(value)),
-        Kind::Float => Some(Value::F32(value as f32)),
-        _ => None,
-    })
+    // SAFETY: The caller guarantees that the argument is valid.
+    unsafe {
+        reply_only(call, error, |kind| match kind {
+            Kind::Double => Some(Value::F64(value)),
+            Kind::Float => Some(Value::F32(value as f32)),
+            _ => None,
+        })
+    }
 }
 
 /// Like `frisbee_call_reply_i64`, but replies with a boolean. Frees the call. Only `error` may be NULL. May be called
@@ -234,7 +251,8 @@ pub unsafe extern "C" fn frisbee_call_reply_bool(
     value: bool,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    reply_only(call, error, |kind| matches!(kind, Kind::Bool).then_some(Value::Bool(value)))
+    // SAFETY: The caller guarantees that the argument is valid.
+    unsafe { reply_only(call, error, |kind| matches!(kind, Kind::Bool).then_some(Value::Bool(value))) }
 }
 
 /// Like `frisbee_call_reply_i64`, but replies with text or bytes, which are copied. Only `error`, and `data` if `len`
@@ -249,15 +267,18 @@ pub unsafe extern "C" fn frisbee_call_reply_text(
     len: usize,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    let data = match caught(|| bytes("data", data, len)) {
-        Ok(data) => data,
-        Err(status) => return guarded(error, || Err(status)),
-    };
-    reply_only(call, error, |kind| match kind {
-        Kind::String => String::from_utf8(data.to_vec()).ok().map(Value::String),
-        Kind::Bytes => Some(Value::Bytes(data)),
-        _ => None,
-    })
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        let data = match caught(|| bytes("data", data, len)) {
+            Ok(data) => data,
+            Err(status) => return guarded(error, || Err(status)),
+        };
+        reply_only(call, error, |kind| match kind {
+            Kind::String => String::from_utf8(data.to_vec()).ok().map(Value::String),
+            Kind::Bytes => Some(Value::Bytes(data)),
+            _ => None,
+        })
+    }
 }
 
 /// # Safety
@@ -267,5 +288,10 @@ unsafe fn reply_only(
     error: *mut frisbee_error,
     value: impl FnOnce(&Kind) -> Option<Value>,
 ) -> frisbee_code {
-    guarded(error, || end(call, |call| call.only(value).and_then(|message| call.payload(Format::Protobuf, message))))
+    // SAFETY: The caller guarantees that the argument is valid.
+    unsafe {
+        guarded(error, || {
+            end(call, |call| call.only(value).and_then(|message| call.payload(Format::Protobuf, message)))
+        })
+    }
 }

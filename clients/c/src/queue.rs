@@ -194,11 +194,14 @@ impl frisbee_queue {
 /// `queue` is writable, `error` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_queue_new(queue: *mut *mut frisbee_queue, error: *mut frisbee_error) -> frisbee_code {
-    guarded_put(error, "queue", queue, || {
-        let bell = Bell::new().map_err(|error| Status::resource_exhausted(format!("socket pair: {error}")))?;
-        let work = Work { running: FuturesUnordered::new(), done: VecDeque::new() };
-        handle::insert(Arc::new(frisbee_queue { work: Mutex::new(work), bell: Arc::new(bell) }))
-    })
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded_put(error, "queue", queue, || {
+            let bell = Bell::new().map_err(|error| Status::resource_exhausted(format!("socket pair: {error}")))?;
+            let work = Work { running: FuturesUnordered::new(), done: VecDeque::new() };
+            handle::insert(Arc::new(frisbee_queue { work: Mutex::new(work), bell: Arc::new(bell) }))
+        })
+    }
 }
 
 /// Returns a descriptor for poll, epoll or kqueue, or -1 for NULL and freed queues. The descriptor is readable while
@@ -226,25 +229,28 @@ pub unsafe extern "C" fn frisbee_queue_next(
     event: *mut frisbee_event,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded_put(error, "event", event, || {
-        if timeout_ms != 0 {
-            may_block()?;
-        }
-        let queue = handle::get(queue)?;
-        let until = u64::try_from(timeout_ms).ok().map(|time| Instant::now() + Duration::from_millis(time));
-        loop {
-            if let Some(Event { user, reply }) = queue.take()? {
-                let reply = reply.map_or(std::ptr::null_mut(), NewReply::into_handle);
-                return Ok(frisbee_event { user: user.get(), reply });
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded_put(error, "event", event, || {
+            if timeout_ms != 0 {
+                may_block()?;
             }
-            if timeout_ms != 0 && queue.is_held_up() {
-                return Err(runtime::held_up());
+            let queue = handle::get(queue)?;
+            let until = u64::try_from(timeout_ms).ok().map(|time| Instant::now() + Duration::from_millis(time));
+            loop {
+                if let Some(Event { user, reply }) = queue.take()? {
+                    let reply = reply.map_or(std::ptr::null_mut(), NewReply::into_handle);
+                    return Ok(frisbee_event { user: user.get(), reply });
+                }
+                if timeout_ms != 0 && queue.is_held_up() {
+                    return Err(runtime::held_up());
+                }
+                if !queue.wait(until)? {
+                    return Err(Status::deadline_exceeded("no event before the timeout"));
+                }
             }
-            if !queue.wait(until)? {
-                return Err(Status::deadline_exceeded("no event before the timeout"));
-            }
-        }
-    })
+        })
+    }
 }
 
 /// Frees a queue. Operations in progress are cancelled and produce no events. Replies already taken stay valid. NULL is
@@ -276,14 +282,17 @@ pub unsafe extern "C" fn frisbee_client_submit(
     user: *mut c_void,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded(error, || {
-        let queue = handle::get(queue)?;
-        let mut call = None;
-        let arguments = CallArguments::new(client, method, format, data, len, options)?;
-        let channel = arguments.client.channel.clone();
-        UnaryCall::begin(arguments, &mut call)?;
-        queue.begin(UserData(user), Some(channel), async move { Some(call?.await.unwrap_or_else(|failed| failed)) })
-    })
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded(error, || {
+            let queue = handle::get(queue)?;
+            let mut call = None;
+            let arguments = CallArguments::new(client, method, format, data, len, options)?;
+            let channel = arguments.client.channel.clone();
+            UnaryCall::begin(arguments, &mut call)?;
+            queue.begin(UserData(user), Some(channel), async move { Some(call?.await.unwrap_or_else(|failed| failed)) })
+        })
+    }
 }
 
 #[cfg(test)]

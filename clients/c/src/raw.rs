@@ -1,8 +1,5 @@
 //! The FFI boundary: pointers to the caller's memory, error codes and error texts. No panic leaves the library.
 
-// Unlike in the exported functions, each access to memory of the caller has its own reason.
-#![warn(unsafe_op_in_unsafe_fn)]
-
 use bytes::Bytes;
 use frpc::{Code, Metadata, Status};
 use futures_util::FutureExt as _;

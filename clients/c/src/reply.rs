@@ -225,7 +225,8 @@ pub unsafe extern "C" fn frisbee_reply_read(
     }
     let parts = parts(reply);
     let code = parts.code;
-    outcome.write(parts);
+    // SAFETY: The caller guarantees that `outcome` is writable.
+    unsafe { outcome.write(parts) };
     code
 }
 
@@ -310,7 +311,8 @@ pub unsafe extern "C" fn frisbee_reply_metadata_at(
         let reply = handle::get(reply)?;
         let (key, value) = reply.entries().get(index).ok_or_else(|| Status::not_found("no such entry"))?;
         let found = frisbee_metadata { key: key.as_ptr(), value: value.as_ptr().cast(), len: value.len() };
-        put("entry", entry, || Ok(found))
+        // SAFETY: The caller guarantees that `entry` is writable.
+        unsafe { put("entry", entry, || Ok(found)) }
     });
     stored.is_ok()
 }
@@ -323,7 +325,8 @@ pub unsafe extern "C" fn frisbee_reply_metadata_at(
 /// `key` is NULL or a text that ends with a NUL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_reply_metadata(reply: *const frisbee_reply, key: *const c_char) -> frisbee_bytes {
-    let Ok(Some(key)) = optional_text("key", key) else { return frisbee_bytes::EMPTY };
+    // SAFETY: The caller guarantees that `key` ends with a NUL.
+    let Ok(Some(key)) = (unsafe { optional_text("key", key) }) else { return frisbee_bytes::EMPTY };
     part(reply, frisbee_bytes::EMPTY, |reply| {
         let mut entries = reply.entries().iter();
         let found = entries.find(|(name, _)| name.to_bytes() == key.as_bytes());

@@ -141,11 +141,17 @@ unsafe fn builder(options: *const frisbee_server_options) -> Result<ServerBuilde
     if options.is_null() {
         return Ok(builder.gateway(gateway(Http::new())));
     }
-    let options = &*options;
+    // SAFETY: The caller guarantees that `options` is valid.
+    let options = unsafe { &*options };
     check_reserved("frisbee_server_options", &options.reserved)?;
-    let certificate = optional_text("certificate", options.certificate)?;
-    let key = optional_text("key", options.key)?;
-    let clients = optional_text("client_authorities", options.client_authorities)?;
+    // SAFETY: The caller guarantees that the texts are valid.
+    let [certificate, key, clients] = unsafe {
+        [
+            optional_text("certificate", options.certificate)?,
+            optional_text("key", options.key)?,
+            optional_text("client_authorities", options.client_authorities)?,
+        ]
+    };
     if options.threads > 0 {
         builder = builder.workers(Workers::Threads(options.threads as usize));
     }
@@ -156,7 +162,8 @@ unsafe fn builder(options: *const frisbee_server_options) -> Result<ServerBuilde
         builder = builder.shutdown_timeout(time);
     }
     if !options.is_native_only {
-        let (hosts, origins) = (texts("hosts", options.hosts)?, texts("origins", options.origins)?);
+        // SAFETY: The caller guarantees that the lists are valid.
+        let (hosts, origins) = unsafe { (texts("hosts", options.hosts)?, texts("origins", options.origins)?) };
         let mut http = if origins.is_empty() { Http::new() } else { Http::new().cors() };
         http = hosts.into_iter().fold(http, Http::host);
         http = origins.into_iter().fold(http, Http::origin);
@@ -445,21 +452,24 @@ pub unsafe extern "C" fn frisbee_server_new(
     server: *mut *mut frisbee_server,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded_put(error, "server", server, || {
-        let (ending, ended) = watch::channel(None);
-        let building = Building {
-            builder: builder(options)?,
-            ending,
-            service: text("service", service)?.to_owned(),
-            functions: Vec::new(),
-            schemas: Vec::new(),
-            handlers: Vec::new(),
-            extensions: Vec::new(),
-        };
-        let state = Mutex::new(State::Building(Box::new(building)));
-        let (address, running) = (std::sync::OnceLock::new(), Arc::default());
-        handle::insert(Arc::new(frisbee_server { state, address, running, ended }))
-    })
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded_put(error, "server", server, || {
+            let (ending, ended) = watch::channel(None);
+            let building = Building {
+                builder: builder(options)?,
+                ending,
+                service: text("service", service)?.to_owned(),
+                functions: Vec::new(),
+                schemas: Vec::new(),
+                handlers: Vec::new(),
+                extensions: Vec::new(),
+            };
+            let state = Mutex::new(State::Building(Box::new(building)));
+            let (address, running) = (std::sync::OnceLock::new(), Arc::default());
+            handle::insert(Arc::new(frisbee_server { state, address, running, ended }))
+        })
+    }
 }
 
 /// Adds a function with a signature such as `sum(int64 a, int64 b) -> int64`. The server must not have started.
@@ -480,22 +490,27 @@ pub unsafe extern "C" fn frisbee_server_add(
     user: *mut c_void,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded(error, || {
-        let server = handle::get(server)?;
-        let signature = Signature::parse(text("signature", signature)?)?;
-        let function = Function::new(function, user, true, &server)?;
-        server.building(|building| {
-            if let Some((known, _)) = building.functions.iter().find(|(known, _)| known.class() == signature.class()) {
-                return Err(Status::already_exists(format!("{} has a function already", known.name)));
-            }
-            if building.functions.is_empty() {
-                building.check_new(&building.service)?;
-            }
-            Schema::check(&proto(&building.service, std::slice::from_ref(&signature)))?;
-            building.functions.push((signature, function));
-            Ok(())
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded(error, || {
+            let server = handle::get(server)?;
+            let signature = Signature::parse(text("signature", signature)?)?;
+            let function = Function::new(function, user, true, &server)?;
+            server.building(|building| {
+                if let Some((known, _)) =
+                    building.functions.iter().find(|(known, _)| known.class() == signature.class())
+                {
+                    return Err(Status::already_exists(format!("{} has a function already", known.name)));
+                }
+                if building.functions.is_empty() {
+                    building.check_new(&building.service)?;
+                }
+                Schema::check(&proto(&building.service, std::slice::from_ref(&signature)))?;
+                building.functions.push((signature, function));
+                Ok(())
+            })
         })
-    })
+    }
 }
 
 /// Adds the schema of further services from the text of a `.proto` file. The server must not have started. `codec` is a
@@ -515,17 +530,20 @@ pub unsafe extern "C" fn frisbee_server_proto(
     codec: i32,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded(error, || {
-        let server = handle::get(server)?;
-        let (proto, codec) = (text("proto", proto)?, frisbee_codec::new(codec)?);
-        server.building(|building| {
-            let first = Schema::free_operation(&building.schemas);
-            let schema = Schema::parse(proto, codec, first)?;
-            schema.methods.iter().try_for_each(|callable| building.check_new(&callable.service_name()))?;
-            building.schemas.push(schema);
-            Ok(())
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded(error, || {
+            let server = handle::get(server)?;
+            let (proto, codec) = (text("proto", proto)?, frisbee_codec::new(codec)?);
+            server.building(|building| {
+                let first = Schema::free_operation(&building.schemas);
+                let schema = Schema::parse(proto, codec, first)?;
+                schema.methods.iter().try_for_each(|callable| building.check_new(&callable.service_name()))?;
+                building.schemas.push(schema);
+                Ok(())
+            })
         })
-    })
+    }
 }
 
 /// Adds the function that serves a method such as `greet.Greeter/Greet`. The schema of the method must have been added
@@ -544,18 +562,21 @@ pub unsafe extern "C" fn frisbee_server_handle(
     user: *mut c_void,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded(error, || {
-        let server = handle::get(server)?;
-        let (method, function) = (text("method", method)?, Function::new(function, user, false, &server)?);
-        server.building(|building| {
-            let callable = building.find(method)?;
-            if building.handlers.iter().any(|(other, _)| Arc::ptr_eq(other, &callable)) {
-                return Err(Status::already_exists(format!("{method} has a function already")));
-            }
-            building.handlers.push((callable, function));
-            Ok(())
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded(error, || {
+            let server = handle::get(server)?;
+            let (method, function) = (text("method", method)?, Function::new(function, user, false, &server)?);
+            server.building(|building| {
+                let callable = building.find(method)?;
+                if building.handlers.iter().any(|(other, _)| Arc::ptr_eq(other, &callable)) {
+                    return Err(Status::already_exists(format!("{method} has a function already")));
+                }
+                building.handlers.push((callable, function));
+                Ok(())
+            })
         })
-    })
+    }
 }
 
 /// Binds `host:port` or `unix:/path`, and starts serving on threads of the library. The address is copied.
@@ -572,7 +593,8 @@ pub unsafe extern "C" fn frisbee_server_start(
     address: *const c_char,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded(error, || handle::get(server)?.start(text("address", address)?))
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe { guarded(error, || handle::get(server)?.start(text("address", address)?)) }
 }
 
 /// Returns the bound address of the server, including its port. The text belongs to the server. Returns an empty text
@@ -598,27 +620,30 @@ pub unsafe extern "C" fn frisbee_server_run(
     address: *const c_char,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded(error, || {
-        let shown = handle::get(server).and_then(|server| {
-            // Check before the start, because a server that is running could not be stopped on this thread.
-            may_stop()?;
-            server.start(text("address", address)?)?;
-            let mut ended = server.ended.clone();
-            wait(async move {
-                tokio::select! {
-                    _ = frpc::signal::terminate() => {}
-                    _ = ended.wait_for(Option::is_some) => {}
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded(error, || {
+            let shown = handle::get(server).and_then(|server| {
+                // Check before the start, because a server that is running could not be stopped on this thread.
+                may_stop()?;
+                server.start(text("address", address)?)?;
+                let mut ended = server.ended.clone();
+                wait(async move {
+                    tokio::select! {
+                        _ = frpc::signal::terminate() => {}
+                        _ = ended.wait_for(Option::is_some) => {}
+                    }
+                })?;
+                stop(&server)
+            });
+            shown.inspect_err(|status| {
+                // Print the text if the caller passed no `error` to receive it.
+                if error.is_null() {
+                    eprintln!("frisbee_server_run: {}", status.message());
                 }
-            })?;
-            stop(&server)
-        });
-        shown.inspect_err(|status| {
-            // Print the text if the caller passed no `error` to receive it.
-            if error.is_null() {
-                eprintln!("frisbee_server_run: {}", status.message());
-            }
+            })
         })
-    })
+    }
 }
 
 /// Stops a server. New calls are rejected, and calls in flight may continue until the shutdown timeout. Returns when
@@ -631,7 +656,8 @@ pub unsafe extern "C" fn frisbee_server_run(
 /// `error` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_server_stop(server: *mut frisbee_server, error: *mut frisbee_error) -> frisbee_code {
-    guarded(error, || stop(&*handle::get(server)?))
+    // SAFETY: The caller guarantees that the argument is valid.
+    unsafe { guarded(error, || stop(&*handle::get(server)?)) }
 }
 
 fn stop(server: &frisbee_server) -> Result<(), Status> {

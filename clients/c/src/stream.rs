@@ -278,10 +278,13 @@ pub unsafe extern "C" fn frisbee_client_open(
     stream: *mut *mut frisbee_stream,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded_put(error, "stream", stream, || {
-        let call = CallArguments::new(client, method, format, data, len, options)?.prepare()?;
-        handle::insert(Arc::new(frisbee_stream::open(call)?))
-    })
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded_put(error, "stream", stream, || {
+            let call = CallArguments::new(client, method, format, data, len, options)?.prepare()?;
+            handle::insert(Arc::new(frisbee_stream::open(call)?))
+        })
+    }
 }
 
 /// Sends a request on a stream. Blocks while the server does not accept more.
@@ -298,10 +301,13 @@ pub unsafe extern "C" fn frisbee_stream_send(
     len: usize,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded(error, || {
-        let (stream, message) = (handle::get(stream)?, Body::copy(slice("data", data, len)?));
-        wait_unless(stream.is_held_up(), stream.send(message))?
-    })
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded(error, || {
+            let (stream, message) = (handle::get(stream)?, Body::copy(slice("data", data, len)?));
+            wait_unless(stream.is_held_up(), stream.send(message))?
+        })
+    }
 }
 
 /// Ends the requests of a stream. Replies can still be received, and the stream stays with the caller. Only `error` may
@@ -311,10 +317,13 @@ pub unsafe extern "C" fn frisbee_stream_send(
 /// `error` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_stream_end(stream: *mut frisbee_stream, error: *mut frisbee_error) -> frisbee_code {
-    guarded(error, || {
-        handle::get(stream)?.requests.lock().take();
-        Ok(())
-    })
+    // SAFETY: The caller guarantees that the argument is valid.
+    unsafe {
+        guarded(error, || {
+            handle::get(stream)?.requests.lock().take();
+            Ok(())
+        })
+    }
 }
 
 /// Waits for the next reply of a stream and returns it. The reply has `FRISBEE_OK` and a message, or describes the
@@ -351,10 +360,13 @@ pub unsafe extern "C" fn frisbee_stream_submit_next(
     user: *mut c_void,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded(error, || {
-        let (stream, queue) = (handle::get(stream)?, handle::get(queue)?);
-        queue.begin(UserData(user), stream.channel.clone(), async move { stream.next().await.map(NewReply::new) })
-    })
+    // SAFETY: The caller guarantees that the argument is valid.
+    unsafe {
+        guarded(error, || {
+            let (stream, queue) = (handle::get(stream)?, handle::get(queue)?);
+            queue.begin(UserData(user), stream.channel.clone(), async move { stream.next().await.map(NewReply::new) })
+        })
+    }
 }
 
 /// Frees a stream, and cancels the call if it has not ended. Replies already received stay valid. NULL is allowed.

@@ -51,7 +51,8 @@ async fn forward(mut subscription: Subscription, replies: mpsc::Sender<Incoming>
 /// `error` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_server_topics(server: *mut frisbee_server, error: *mut frisbee_error) -> frisbee_code {
-    guarded(error, || handle::get(server)?.extend(|builder| builder.mount(OPERATIONS, Broker::new())))
+    // SAFETY: The caller guarantees that the argument is valid.
+    unsafe { guarded(error, || handle::get(server)?.extend(|builder| builder.mount(OPERATIONS, Broker::new()))) }
 }
 
 /// Publishes a message to a topic, such as `game.7.moves`. Blocks while the connection accepts no more. Delivery is not
@@ -70,10 +71,13 @@ pub unsafe extern "C" fn frisbee_client_publish(
     len: usize,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded(error, || {
-        let (client, topic, message) = (handle::get(client)?, text("topic", topic)?, bytes("data", data, len)?);
-        wait(async { client.topics().await?.publish(topic, message).await.map_err(status) })?
-    })
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded(error, || {
+            let (client, topic, message) = (handle::get(client)?, text("topic", topic)?, bytes("data", data, len)?);
+            wait(async { client.topics().await?.publish(topic, message).await.map_err(status) })?
+        })
+    }
 }
 
 /// Waits until the server has received all messages that the client has published, for example before the process ends.
@@ -85,10 +89,13 @@ pub unsafe extern "C" fn frisbee_client_publish(
 /// `error` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn frisbee_client_sync(client: *mut frisbee_client, error: *mut frisbee_error) -> frisbee_code {
-    guarded(error, || {
-        let client = handle::get(client)?;
-        wait(async { client.topics().await?.sync().await.map_err(status) })?
-    })
+    // SAFETY: The caller guarantees that the argument is valid.
+    unsafe {
+        guarded(error, || {
+            let client = handle::get(client)?;
+            wait(async { client.topics().await?.sync().await.map_err(status) })?
+        })
+    }
 }
 
 /// Subscribes to topics, and stores a stream of their messages. In a pattern such as `game.*.moves`, `*` stands for one
@@ -108,9 +115,12 @@ pub unsafe extern "C" fn frisbee_client_subscribe(
     stream: *mut *mut frisbee_stream,
     error: *mut frisbee_error,
 ) -> frisbee_code {
-    guarded_put(error, "stream", stream, || {
-        let (client, pattern) = (handle::get(client)?, text("pattern", pattern)?);
-        let subscription = wait(async { client.topics().await?.subscribe(pattern).await.map_err(status) })??;
-        handle::insert(Arc::new(frisbee_stream::receive(|replies| forward(subscription, replies))?))
-    })
+    // SAFETY: The caller guarantees that the arguments are valid.
+    unsafe {
+        guarded_put(error, "stream", stream, || {
+            let (client, pattern) = (handle::get(client)?, text("pattern", pattern)?);
+            let subscription = wait(async { client.topics().await?.subscribe(pattern).await.map_err(status) })??;
+            handle::insert(Arc::new(frisbee_stream::receive(|replies| forward(subscription, replies))?))
+        })
+    }
 }
