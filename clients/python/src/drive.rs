@@ -321,8 +321,8 @@ impl Drop for BlockingRuntime {
         let mut parts = Some((shared, keeper));
         // Joining cannot deadlock, because the keeper never waits for Python.
         let mut end = || drop(parts.take().map(|(shared, keeper)| (keeper.join(), shared)));
-        // Detach from Python, because the background thread may need the GIL to release the memory of a message. Without
-        // an interpreter, nothing needs it.
+        // Detach from Python, because the background thread may need the GIL to release the memory of a message.
+        // Without an interpreter, nothing needs it.
         Python::try_attach(|py| py.detach(&mut end));
         end();
     }
