@@ -114,14 +114,8 @@ pub(crate) fn can_serve(local: SocketAddr, address: SocketAddr) -> bool {
 
 /// Creates a listening socket on the first of the addresses that can be bound.
 pub(crate) fn bind_tcp(addresses: &[SocketAddr]) -> io::Result<OwnedFd> {
-    let mut error = io::Error::new(io::ErrorKind::InvalidInput, "the name resolves to no address");
-    for address in addresses {
-        match bind_one(*address) {
-            Ok(descriptor) => return Ok(descriptor),
-            Err(refused) => error = refused,
-        }
-    }
-    Err(error)
+    let none = Err(io::Error::new(io::ErrorKind::InvalidInput, "the name resolves to no address"));
+    addresses.iter().fold(none, |bound, address| bound.or_else(|_| bind_one(*address)))
 }
 
 fn bind_one(address: SocketAddr) -> io::Result<OwnedFd> {
