@@ -1,5 +1,6 @@
 //! Tests of error texts when a client connects to a port of another protocol.
 
+use frisbee::Operation;
 use frisbee_tests::interop::{AddRequest, InteropClient, Range};
 use frisbee_tests::pki::Authority;
 use frisbee_tests::raw::Raw;
@@ -45,6 +46,20 @@ async fn connecting_to_other_protocol_names_it() {
         let failure = failure(first).await;
         assert!(failure.ends_with(expected), "{failure}");
     }
+}
+
+/// Regression test: the status stated that the call had not run, although its request had been written.
+#[tokio::test]
+async fn call_written_to_other_protocol_may_have_run() {
+    let (address, accepted) = Raw::listen().await;
+    let builder = Channel::builder().calls::<InteropClient>();
+    let channel = builder.connect(address).await.expect("server should accept the connection");
+    let mut server = accepted.await;
+    let call = tokio::spawn(async move { InteropClient::new(channel).add(AddRequest::default()).await });
+    while server.next().await.expect("client should send its request").operation < Operation::FIRST_USER {}
+    server.write(b"SSH-2.0-OpenSSH_9.6\r\n").await;
+    let status = call.await.expect("task should end").expect_err("call should fail");
+    assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, true), "{status}");
 }
 
 #[tokio::test]

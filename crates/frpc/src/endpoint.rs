@@ -15,7 +15,7 @@ mod settle;
 pub(crate) mod table;
 
 use crate::api::hand_off::HandOff;
-use crate::calls::failures::{closed_early_status, closed_status};
+use crate::calls::failures::{closed_status, unreachable};
 use crate::calls::table::CallTable;
 use crate::calls::{ServerKind, is_of_accepting_end};
 use crate::debug::opaque_debug;
@@ -136,6 +136,7 @@ impl Router for Endpoint {
             last: None,
             mounted: self.offer.mounts.connected(connection),
             calls: None,
+            has_written: false,
             looked: 0,
             replies: None,
             unmatched: 0,
@@ -343,6 +344,12 @@ impl Router for Endpoint {
         if self.side.accepts() && connection.attachments().changes() != session.looked {
             session.calls();
         }
+        // The driver writes after this function, so a server that has sent nothing yet may run the calls in flight.
+        if let Side::Dialling(calls) = &self.side
+            && !calls.has_shown()
+        {
+            session.has_written |= !calls.is_idle();
+        }
         let Session { caller, calls, replies, .. } = session;
         let due = match self.side.calls().or(calls.as_ref()) {
             Some(calls) => settle(calls, caller, replies.get_or_insert_default(), now),
@@ -375,7 +382,9 @@ impl Router for Endpoint {
             settle(calls, caller, replies, clock::now());
         }
         match &self.side {
-            Side::Dialling(calls) if !calls.has_shown() => calls.end(closed_early_status(reason)),
+            Side::Dialling(calls) if !calls.has_shown() && !session.has_written => {
+                calls.end(unreachable(&reason.to_string()));
+            }
             Side::Dialling(calls) => calls.end(closed_status(reason)),
             Side::Accepting => session.calls().into_iter().for_each(|calls| calls.end(closed_status(reason))),
         }

@@ -2,20 +2,11 @@
 
 use crate::Status;
 use crate::schema::method::Method;
-use frisbee::{CloseKind, CloseReason, SendError};
+use frisbee::{CloseReason, SendError};
 
 /// Returns the status of calls in flight on a connection that has closed.
 pub(crate) fn closed_status(reason: &CloseReason) -> Status {
     Status::unavailable(format!("the connection was lost and the call may have run: {reason}"))
-}
-
-/// Returns the status of a call if its connection closed before the server showed whether it is native or compat. If
-/// the server uses another protocol, it cannot have run the call.
-pub(crate) fn closed_early_status(reason: &CloseReason) -> Status {
-    match reason.kind() {
-        CloseKind::BadMagic | CloseKind::SpeaksTls => unreachable(&reason.to_string()),
-        _ => closed_status(reason),
-    }
 }
 
 /// Returns the status of a call made on a closed channel.

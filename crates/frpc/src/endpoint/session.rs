@@ -26,6 +26,8 @@ pub(crate) struct Session {
     pub(crate) mounted: MountsSession,
     /// Table of the calls made to the peer. Set if the peer dialled the connection and any call has been made.
     pub(crate) calls: Option<Arc<CallTable>>,
+    /// Whether any call was in flight when the driver was about to write, before the server had sent anything.
+    pub(crate) has_written: bool,
     /// Change counter of the connection's attachments at the time when they were last searched for a call table.
     pub(crate) looked: u32,
     /// Replies received in the current driver poll. Boxed, because accepted connections rarely make calls.
