@@ -2,6 +2,12 @@
 
 mod entries;
 
+#[cfg(any(feature = "grpc", feature = "tonic"))]
+use base64::{
+    Engine as _,
+    alphabet::STANDARD,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+};
 use bytes::Bytes;
 pub(crate) use entries::ENTRY;
 use entries::Entries;
@@ -25,6 +31,16 @@ const ENTRY_SIZE: usize = 8;
 /// Memory in bytes used by metadata with a few short entries, including allocator overhead. Many or long entries need
 /// more.
 pub(crate) const MEMORY: usize = 208;
+
+/// Base64 format of binary fields in gRPC. Decoding accepts padding, and encoding omits it.
+#[cfg(any(feature = "grpc", feature = "tonic"))]
+pub(crate) const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_encode_padding(false)
+        .with_decode_allow_trailing_bits(true),
+);
 
 /// Metadata of a request, a response or a failure: at most 256 entries and 60 KiB in total, including eight bytes of
 /// overhead for each entry.
@@ -91,6 +107,16 @@ impl Metadata {
     /// Like [`insert_bin`](Self::insert_bin).
     pub fn append_bin(&mut self, key: impl AsRef<str>, value: impl AsRef<[u8]>) -> Result<(), MetadataError> {
         self.add(key_of(key.as_ref(), true)?, value.as_ref())
+    }
+
+    /// Appends the values of a binary field of gRPC: base64 texts, separated by commas.
+    #[cfg(any(feature = "grpc", feature = "tonic"))]
+    pub(crate) fn append_base64(&mut self, key: &str, texts: &[u8]) -> Result<(), MetadataError> {
+        texts.split(|byte| *byte == b',').try_for_each(|text| match BASE64.decode(text.trim_ascii()) {
+            Ok(value) => self.append_bin(key, value),
+            // A text fails for a binary key and thus yields the error.
+            Err(_) => self.append(key, ""),
+        })
     }
 
     /// Sets the binary value of a key, which must end in `-bin`, replacing all its previous values.

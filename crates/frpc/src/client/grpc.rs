@@ -11,6 +11,7 @@ mod pool;
 mod status;
 
 use crate::api::BoxFuture;
+use crate::api::metadata::BASE64;
 use crate::calls::events::ServerObserver;
 use crate::calls::offers::CalledServices;
 use crate::calls::table::CallTable;
@@ -361,11 +362,27 @@ impl Shared {
         if let Some(trace) = call.trace {
             head.push("traceparent", trace.to_string());
         }
-        for (key, value) in call.metadata.iter().filter(|(key, _)| !OF_REQUEST.contains(key)) {
+        for (key, value) in call.metadata.iter() {
             match key {
+                // gRPC or HTTP defines these fields.
+                "connection"
+                | "content-length"
+                | "content-type"
+                | "grpc-accept-encoding"
+                | "grpc-encoding"
+                | "grpc-message"
+                | "grpc-message-type"
+                | "grpc-status"
+                | "grpc-timeout"
+                | "host"
+                | "keep-alive"
+                | "proxy-connection"
+                | "te"
+                | "transfer-encoding"
+                | "upgrade" => {}
                 // Skip this `traceparent` if the call has a trace context, which was added above.
                 "traceparent" if call.trace.is_some() => {}
-                _ if key.ends_with("-bin") => head.push(key, status::BASE64.encode(value)),
+                _ if key.ends_with("-bin") => head.push(key, BASE64.encode(value)),
                 // Send secrets as never-indexed literals, so that HPACK does not keep them in its dynamic table.
                 "authorization" | "cookie" => head.push_sensitive(key, value.trim_ascii()),
                 _ => head.push(key, value.trim_ascii()),

@@ -85,19 +85,7 @@ fn insert(metadata: &mut Metadata, entry: &KeyAndValueRef<'_>) -> Result<(), Met
             // A lossy conversion suffices, because only ASCII is accepted.
             metadata.append(key, String::from_utf8_lossy(value.as_encoded_bytes()))
         }
-        KeyAndValueRef::Binary(key, value) => match value.to_bytes() {
-            Ok(bytes) => metadata.append_bin(key, bytes),
-            // The value is invalid base64. Insert an empty text, which fails for a binary key and thus yields the
-            // error.
-            Err(_) => metadata.insert(key, ""),
-        },
-    }
-}
-
-fn key<'a>(entry: &KeyAndValueRef<'a>) -> &'a str {
-    match entry {
-        KeyAndValueRef::Ascii(key, _) => key.as_str(),
-        KeyAndValueRef::Binary(key, _) => key.as_str(),
+        KeyAndValueRef::Binary(key, value) => metadata.append_base64(key.as_str(), value.as_encoded_bytes()),
     }
 }
 
@@ -131,6 +119,15 @@ mod tests {
         assert_eq!(metadata.get_all("x-part").collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!(metadata.get_all_bin("raw-bin").collect::<Vec<_>>(), [b"a", b"b"]);
         assert_eq!(MetadataMap::from(&metadata).into_headers(), map.into_headers());
+    }
+
+    /// Regression test: a field with several values, as proxies combine them, was refused.
+    #[test]
+    fn combined_binary_field_is_divided_at_commas() {
+        let mut headers = http::HeaderMap::new();
+        headers.insert("raw-bin", http::HeaderValue::from_static("YQ==, Yg,"));
+        let metadata = Metadata::try_from(&MetadataMap::from_headers(headers)).expect("values should be valid base64");
+        assert_eq!(metadata.get_all_bin("raw-bin").collect::<Vec<_>>(), [&b"a"[..], b"b", b""]);
     }
 
     #[test]

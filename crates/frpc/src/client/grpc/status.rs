@@ -1,24 +1,14 @@
 //! Statuses and metadata of gRPC calls, converted from HTTP/2 fields and errors:
 //! <https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md>.
 
+use crate::api::metadata::BASE64;
 use crate::client::attempt::SentState;
 use crate::{Code, Metadata, Status};
 use base64::Engine as _;
-use base64::alphabet::STANDARD;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use frisbee_http2::{ErrorCode, Head};
 use percent_encoding::percent_decode;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Base64 format of binary fields. Decoding accepts padding, and encoding omits it.
-pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &STANDARD,
-    GeneralPurposeConfig::new()
-        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
-        .with_encode_padding(false)
-        .with_decode_allow_trailing_bits(true),
-);
 
 /// Reason why a call failed without a status from the server.
 #[derive(Clone, Debug)]
@@ -122,12 +112,7 @@ pub(super) fn metadata(head: &Head) -> Metadata {
             continue;
         }
         let inserted = if key.ends_with("-bin") {
-            // A field may contain several values (RFC 9110, section 5.3).
-            let mut values = value.split(|byte| *byte == b',');
-            values.try_for_each(|value| match BASE64.decode(value.trim_ascii()) {
-                Ok(value) => metadata.append_bin(key, value),
-                Err(_) => metadata.append(key, ""),
-            })
+            metadata.append_base64(key, value)
         } else {
             metadata.append(key, String::from_utf8_lossy(value))
         };
