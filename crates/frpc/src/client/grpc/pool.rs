@@ -96,9 +96,9 @@ impl GrpcLinks {
             let mut changed = pin!(self.0.changes.links.notified());
             // Register before checking the state, so that a change in between wakes this task.
             changed.as_mut().enable();
+            self.0.remove_closing();
             let retry_at = {
                 let pool = &mut *self.0.pool.lock();
-                self.0.remove_closing(pool);
                 if pool.is_closed {
                     return false;
                 }
@@ -129,10 +129,13 @@ impl GrpcLinks {
 
 impl Shared {
     /// Removes connections that accept no more calls. Reports the end of the last one.
-    fn remove_closing(&self, pool: &mut Pool) {
+    fn remove_closing(&self) {
+        let mut pool = self.pool.lock();
         let was_connected = !pool.links.is_empty();
         pool.remove_closing();
-        if was_connected && pool.links.is_empty() {
+        let is_retired = was_connected && pool.links.is_empty();
+        drop(pool); // The observer may run arbitrary code.
+        if is_retired {
             self.calls.report(ServerEvent::Retired);
         }
     }
@@ -154,13 +157,13 @@ impl Shared {
             let mut changed = pin!(changes.notified());
             // Register before checking the state, so that a change in between wakes this task.
             changed.as_mut().enable();
+            self.remove_closing();
             let (dials, retry_at) = {
                 let mut guard = self.pool.lock();
                 let pool = &mut *guard;
                 if pool.is_closed {
                     return Err(closed());
                 }
-                self.remove_closing(pool);
                 let is_refusing = |link: &&Arc<Link>| refused_by.is_some_and(|refused| Arc::ptr_eq(link, refused));
                 let mut links = pool.links.iter().filter(|link| !is_refusing(link));
                 let opened = links.find_map(|link| link.call(caller, &head, message));
@@ -245,15 +248,13 @@ impl Shared {
             pool.is_dialling = false;
             pool.dials += 1;
             pool.dial_error = None;
+            let mut is_first = false;
             match opened {
                 // Close a connection that was established after the channel had been closed.
                 Ok(link) if pool.is_closed => link.close(),
                 Ok(link) => {
+                    is_first = pool.links.is_empty();
                     pool.links.push(link);
-                    if pool.links.len() == 1 {
-                        links.calls.show();
-                        links.calls.report(ServerEvent::Connected);
-                    }
                 }
                 Err(error) => {
                     let error: Arc<str> = error.to_string().into();
@@ -261,7 +262,11 @@ impl Shared {
                     pool.pause(error);
                 }
             }
-            drop(guard);
+            drop(guard); // The observer may run arbitrary code.
+            if is_first {
+                links.calls.show();
+                links.calls.report(ServerEvent::Connected);
+            }
             links.changes.notify();
         });
     }
