@@ -571,6 +571,8 @@ struct Driver {
     silent_since: Option<Instant>,
     has_pinged: bool,
     is_flushing: bool,
+    /// Whether the transport did not accept all output in the last iteration.
+    is_blocked: bool,
 }
 
 impl Driver {
@@ -657,6 +659,7 @@ impl Driver {
         let handled = self.handle(state, now);
         // Write after an error too, because GOAWAY reports the error.
         let written = write_some(&mut state.http2, transport, &mut self.is_flushing, now, task);
+        self.is_blocked = self.is_flushing || !state.http2.is_flushed();
         handled?;
         Ok(written? | is_busy)
     }
@@ -678,7 +681,11 @@ impl Driver {
         if state.http2.is_established() {
             state.woken.extend(state.opening.take());
         }
-        if self.keepalive_due().is_some_and(|due| now >= due) {
+        if self.is_blocked {
+            // A server that has output to read is not silent: it would receive a PING only after that output, and
+            // `http2` limits the time of the output.
+            self.silent_since = self.silent_since.map(|_| now);
+        } else if self.keepalive_due().is_some_and(|due| now >= due) {
             if std::mem::replace(&mut self.has_pinged, true) {
                 return Err(io::Error::new(io::ErrorKind::TimedOut, "the server has not answered a PING"));
             }
