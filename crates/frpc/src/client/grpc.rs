@@ -119,6 +119,8 @@ pub(crate) struct GrpcCall<'a> {
     pub(crate) open_until: Option<Instant>,
     pub(crate) metadata: &'a Metadata,
     pub(crate) trace: Option<TraceContext>,
+    /// Set once the call is sent on a connection.
+    pub(crate) is_sent: Option<&'a AtomicBool>,
 }
 
 /// Encoded request messages of a call, each with the [prefix](PREFIX) of gRPC.
@@ -298,6 +300,7 @@ impl GrpcLinks {
             };
             let opened = links.open(call, whole, refused_by.as_ref()).await;
             let mut opened = opened.map_err(|status| links.unsent(status))?;
+            call.is_sent.iter().for_each(|is_sent| is_sent.store(true, Ordering::Relaxed));
             let mut is_sending = true;
             let reply = poll_fn(|task| {
                 if let GrpcRequests::Stream(requests) = &mut requests {

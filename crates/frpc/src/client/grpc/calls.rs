@@ -302,18 +302,13 @@ impl PendingCall<'_> {
     ) -> Result<Response<AnyReply>, Box<Failure>> {
         let requests = encode(message).map_err(|status| Failure::new(status, SentState::Never))?;
         let CallOptions { timeout, sends_timeout, .. } = self.options;
-        let until = after(timeout);
+        let until = clock::after(timeout);
         let call = GrpcCall::new(self.method, self.extras, self.trace.copied());
-        let call = GrpcCall { deadline: until.filter(|_| sends_timeout), open_until: until, ..call };
+        let (deadline, is_sent) = (until.filter(|_| sends_timeout), Some(is_sent));
+        let call = GrpcCall { deadline, open_until: until, is_sent, ..call };
         let mut timer = CallTimer::start(table);
-        // Set the flag before sending, because the server may run the call even if it fails afterwards.
-        is_sent.store(true, Ordering::Relaxed);
         let reply = links.call_single(&call, requests);
-        let reply = match until {
-            None => Ok(reply.await),
-            Some(until) => clock::timeout_at(runtime, until, reply).await,
-        };
-        let Ok(reply) = reply else {
+        let Ok(reply) = clock::within(runtime, until, reply).await else {
             timer.end(Some(MeasuredEnd::Late));
             return Err(Failure::new(expired(self.method), SentState::Answered));
         };
@@ -385,6 +380,6 @@ impl<'a> GrpcCall<'a> {
     fn new(method: &Method, extras: Option<&'a Extras>, trace: Option<crate::observe::TraceContext>) -> Self {
         let caller = Extras::extensions(extras).get::<GrpcCaller>().copied();
         let (path, metadata) = (format!("/{method}"), Extras::metadata(extras));
-        Self { path, caller, deadline: None, open_until: None, metadata, trace }
+        Self { path, caller, deadline: None, open_until: None, metadata, trace, is_sent: None }
     }
 }

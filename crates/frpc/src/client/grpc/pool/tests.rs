@@ -2,7 +2,10 @@
 
 use super::super::*;
 use super::*;
+use crate::api::extras::OptionalExtras;
 use crate::api::middleware::CallKind;
+use crate::client::attempt::ReplyReader;
+use crate::client::call::CallOptions;
 use crate::client::links::Links;
 use crate::client::picker::{PendingCall, Pick, PickedConnection, Picker, WaitPolicy};
 use crate::observe::ServerLoad;
@@ -16,7 +19,8 @@ use polyglot::{DecodeError, Decoder, EncodeError, Encoder, ProtobufCodec, Root};
 use std::collections::VecDeque;
 use std::future::pending;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{OnceLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use tokio::io::{AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, DuplexStream};
 use tokio::runtime::Handle;
@@ -138,7 +142,8 @@ impl Server {
 }
 
 fn call(metadata: &Metadata) -> GrpcCall<'_> {
-    GrpcCall { path: "/a.B/C".to_owned(), caller: None, deadline: None, open_until: None, metadata, trace: None }
+    let path = "/a.B/C".to_owned();
+    GrpcCall { path, caller: None, deadline: None, open_until: None, metadata, trace: None, is_sent: None }
 }
 
 fn message() -> GrpcRequests {
@@ -252,6 +257,83 @@ async fn dead_server_is_detected_between_cancelled_calls() {
     server.read_to_end(&mut sent).await.expect("client should close the connection");
     let pings = sent.windows(9).filter(|head| head == b"\0\0\x08\x06\0\0\0\0\0");
     assert_eq!(pings.count(), 1);
+}
+
+/// Regression test: a server that read a long request at the permitted rate was considered dead, because it received
+/// the PING only after that request.
+#[tokio::test(start_paused = true)]
+async fn slow_reader_of_request_stays_connected() {
+    const LENGTH: usize = 256 * 1024;
+    let (links, mut server) = connected().await;
+    // Acknowledge the client's SETTINGS, and permit a megabyte on each stream and on the connection.
+    let frames = b"\0\0\0\x04\x01\0\0\0\0\0\0\x06\x04\0\0\0\0\0\0\x04\0\x10\0\0\0\0\x04\x08\0\0\0\0\0\0\x10\0\0";
+    server.write_all(frames).await.expect("client should accept the frames");
+    let upload = GrpcRequests::Whole(vec![0; LENGTH].into());
+    let _call = AbortOnDrop(tokio::spawn(async move { links.call(&call(&Metadata::new()), upload).await.map(drop) }));
+    let (mut read, mut part) = (0, [0; 4096]);
+    while read < LENGTH {
+        sleep(Duration::from_millis(300)).await;
+        let count = server.read(&mut part).await.expect("connection should work");
+        assert!(count > 0, "connection should stay open, but it ended after {read} bytes");
+        read += count;
+    }
+}
+
+/// Regression test: a call that waited for a stream counted as sent, so that a hedged call counted as possibly run.
+#[tokio::test(start_paused = true)]
+async fn waiting_call_counts_as_unsent() {
+    let (transport, mut server) = Server::new(0).await;
+    let (links, is_sent) = (client([Ok(transport)]), Arc::new(AtomicBool::new(false)));
+    let flag = is_sent.clone();
+    let _call = AbortOnDrop(tokio::spawn(async move {
+        let (extras, options) = (OptionalExtras::default(), CallOptions::default());
+        let call = PendingCall::new(&METHOD, options, extras.as_deref());
+        let table = links.calls().clone();
+        let reader = ReplyReader::of::<Empty>();
+        call.attempt_grpc(&Empty, reader, (&table, &links), &flag, &Handle::current()).await.map(drop)
+    }));
+    sleep(Duration::from_secs(1)).await;
+    assert!(!is_sent.load(Ordering::Relaxed), "server permits no stream");
+    server.permit(1).await;
+    server.request().await;
+    assert!(is_sent.load(Ordering::Relaxed));
+}
+
+/// An observer that checks whether the pool is locked while it is called.
+#[derive(Default, Debug)]
+struct LockChecker {
+    links: OnceLock<Weak<Shared>>,
+    events: Mutex<Vec<(ServerEvent, bool)>>,
+}
+
+impl ServerObserver for LockChecker {
+    fn event(&self, event: ServerEvent) {
+        let links = self.links.get().and_then(Weak::upgrade).expect("connections should exist");
+        self.events.lock().push((event, links.pool.is_locked()));
+    }
+}
+
+/// Regression test: the observer of a server was called under the lock of the pool, which it needs to choose a server.
+#[tokio::test(start_paused = true)]
+async fn observer_is_called_without_lock() {
+    let (transport, server) = Server::new(1).await;
+    let (checker, mut channel) = (Arc::new(LockChecker::default()), Channel::builder());
+    let observer: Arc<dyn ServerObserver> = checker.clone();
+    let offer = channel.offer().expect("channel should offer no services");
+    let (factory, name) = (channel.factory(&offer), GrpcServer::new("server", false, "server"));
+    let links = GrpcLinks::new(&factory, KEEPALIVE, name, connector([Ok(transport)]), Some(&observer));
+    checker.links.set(Arc::downgrade(&links.0)).expect("checker should be new");
+    links.connect().await.expect("server should accept the connection");
+    drop(server);
+    assert!(links.keep_one().await, "connection should end");
+    let events = std::mem::take(&mut *checker.events.lock());
+    assert!(
+        matches!(
+            events[..],
+            [(ServerEvent::Alive, false), (ServerEvent::Connected, false), (ServerEvent::Retired, false)]
+        ),
+        "{events:?}"
+    );
 }
 
 /// Regression test: after the server had raised its limit of streams, calls waited until a stream ended.
