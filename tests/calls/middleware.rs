@@ -465,9 +465,17 @@ async fn call_denied_by_middleware_has_not_run() {
         assert_eq!(status.may_have_run(), may_have_run, "{number}: {status}");
         let status = client.sleep(SleepRequest { millis: 1, tag: 0 }).await.expect_err("call should fail");
         assert_eq!(status.may_have_run(), may_have_run, "{number}, with a handler that waits: {status}");
+        let status = client.sum_up(frpc::iter([])).await.expect_err("call should fail");
+        assert_eq!(status.may_have_run(), may_have_run, "{number}, with a stream of requests: {status}");
+        let replies = client.count_up(Range { from: 0, count: 1 }).await.expect("call should begin");
+        let status = replies.into_inner().message().await.expect_err("call should fail");
+        assert_eq!(status.may_have_run(), may_have_run, "{number}, with a stream of replies: {status}");
     }
     let channel =
         Channel::connect(serve_interop().await.to_string()).await.expect("server should accept the connection");
     let client = InteropClient::new(channel.with_middleware(denies));
     assert!(!client.add(add).await.expect_err("call should fail").may_have_run());
+    let denied = client.count_up(Range { from: 0, count: 1 }).await;
+    assert!(!denied.expect_err("call should fail").may_have_run());
+    assert!(!client.sum_up(frpc::iter([])).await.expect_err("call should fail").may_have_run());
 }

@@ -8,7 +8,7 @@ mod detached;
 mod opened;
 mod sending;
 
-pub(crate) use self::sending::{send, send_all, send_end, send_error, send_headers, send_refusal};
+pub(crate) use self::sending::{send, send_all, send_end, send_failure, send_headers};
 use crate::api::metadata::Metadata;
 use crate::calls::attachments::ConnectionEnd;
 use crate::calls::failures::closed_status;

@@ -71,6 +71,13 @@ pub(crate) fn lacks_memory(connection: &Connection, status: &Status) -> bool {
     status.is_overload() && connection.memory_budget().is_short()
 }
 
+/// Returns whether the reply to a failed call states that the call has not run: its handler rejected it, or the
+/// middleware around the handler (`is_layered`) failed the call without calling the handler.
+pub(crate) fn is_refusal(status: &Status, is_layered: bool) -> bool {
+    let is_denial = matches!(status.code(), Code::Unauthenticated | Code::PermissionDenied);
+    status.is_rejection() || is_layered && is_denial && !status.may_have_run()
+}
+
 /// Returns the status of a call if its authorization has expired.
 pub(crate) fn expired() -> Status {
     Status::unauthenticated("the token has expired: get a new one")

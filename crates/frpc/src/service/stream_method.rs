@@ -62,9 +62,9 @@ where
         format.downcast().map(|format| self.formats.push(*format)).is_ok()
     }
 
-    fn open(&self, mut opened: AcceptedStream<'_>) {
+    fn open(&self, opened: AcceptedStream<'_>) {
         let (service, handler) = (ServiceHandle::of_connection(&self.service), self.handler.clone());
-        let (chain, about) = (opened.chain.take(), self.about);
+        let (chain, about) = (opened.chain.clone(), self.about);
         let last = move |request| -> BoxedCall<'static, _> { Box::pin(handler(service, request)) };
         let handle = move |request| through(chain, &about, request, last);
         streams::serve::<A, B, In, Out, _, _>(opened, *about.method(), handle);

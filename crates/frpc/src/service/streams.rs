@@ -7,9 +7,9 @@ use crate::observe::observers::ObservedCall;
 use crate::schema::method::Method;
 use crate::service::caller::Caller;
 use crate::service::erased::AcceptedStream;
-use crate::service::failures::{end_of_time, log, no_message, overloaded, panicked, takes_too_much};
+use crate::service::failures::{end_of_time, is_refusal, log, no_message, overloaded, panicked, takes_too_much};
 use crate::service::stream_method::{StreamReply, StreamRequest};
-use crate::streaming::{SharedReceiver, is_end, send_all, send_end, send_error, send_headers, send_refusal};
+use crate::streaming::{SharedReceiver, is_end, send_all, send_end, send_failure, send_headers};
 use crate::wire::body;
 use crate::wire::body::{DecodeOptions, Flags, Received, Writing};
 use crate::wire::compressed;
@@ -113,6 +113,7 @@ where
     H: FnOnce(Request<In>) -> F + Send + 'static,
     F: Future<Output = Result<Response<Out>, Status>> + Send + 'static,
 {
+    let is_layered = opened.chain.is_some();
     let AcceptedStream {
         caller, mut options, stream, reading, placement, observed_call, compresses, translation, ..
     } = opened;
@@ -127,6 +128,7 @@ where
         sender: sender.clone(),
         shared_receiver: shared_receiver.clone(),
         options,
+        is_layered,
         observed_call,
     };
     let work = ParkedFuture::new(async move {
@@ -154,19 +156,21 @@ struct RunningCall {
     sender: StreamSender,
     shared_receiver: Arc<SharedReceiver>,
     options: Box<Prefix>,
+    /// Whether the handler runs within middleware.
+    is_layered: bool,
     observed_call: Option<ObservedCall>,
 }
 
 pub(crate) fn refuse(stream: &Stream, status: &Status) {
     let sender = stream.sender();
-    send_refusal(&sender, status);
+    send_failure(&sender, status, true);
     send_end(&sender);
     stream.close();
 }
 
 /// Spawns a task that runs a streaming call until it completes or the client closes the stream.
 fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFuture<Result<(), Status>>) {
-    let RunningCall { name, id, sender, shared_receiver, options, observed_call } = call;
+    let RunningCall { name, id, sender, shared_receiver, options, is_layered, observed_call } = call;
     let Prefix { deadline, trace, expires, memory, .. } = *options;
     let entered = caller.enter(id, name, deadline);
     let hold = (memory > 0).then(|| caller.connection.charge_request(memory));
@@ -222,7 +226,7 @@ fn run(caller: &Caller, call: RunningCall, placement: Placement, work: ParkedFut
         }
         if let Err(status) = worked {
             log(&status, name, &connection);
-            send_error(&sender, &status);
+            send_failure(&sender, &status, is_refusal(&status, is_layered));
         }
         send_end(&sender);
         close(&sender, &shared_receiver).await;
@@ -251,7 +255,7 @@ impl SharedReceiver {
     fn refuse(&self, sender: &StreamSender, status: &Status) {
         // The request may be missing because the client disconnected.
         let code = if sender.is_over() { Code::Cancelled } else { status.code() };
-        send_refusal(sender, status);
+        send_failure(sender, status, true);
         self.back.lock().refused = Some(code);
     }
 

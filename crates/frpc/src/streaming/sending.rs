@@ -146,17 +146,9 @@ pub(crate) fn send_headers(sender: &StreamSender, metadata: &Metadata) -> Result
     }
 }
 
-/// Sends the failure status of a call. To a native peer, this also ends the sending side of the stream.
-pub(crate) fn send_error(sender: &StreamSender, status: &Status) {
-    send_failure(sender, status, status.is_rejection());
-}
-
-/// Sends the failure status of a call, and states to a native peer that the call has not run.
-pub(crate) fn send_refusal(sender: &StreamSender, status: &Status) {
-    send_failure(sender, status, true);
-}
-
-fn send_failure(sender: &StreamSender, status: &Status, is_refused: bool) {
+/// Sends the failure status of a call. To a native peer, this also ends the sending side of the stream, and states
+/// whether the call `is_refused`, so that it has not run.
+pub(crate) fn send_failure(sender: &StreamSender, status: &Status, is_refused: bool) {
     if sender.is_native() {
         return sender.end_with(|max| prefix::trailers(status, is_refused, max));
     }

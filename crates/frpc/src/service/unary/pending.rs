@@ -11,7 +11,7 @@ use crate::api::metadata::Metadata;
 use crate::context::{HandlerFuture, InheritedContext};
 use crate::observe::observers::ObservedCall;
 use crate::schema::method::Method;
-use crate::service::failures::{caller_gone, log, panicked, too_many};
+use crate::service::failures::{caller_gone, is_refusal, log, panicked, too_many};
 use crate::service::hand_off;
 use crate::service::invoke::{AdapterOutcome, PendingHandler, ReplyTo, ServeProgress};
 use crate::service::layouts::PeerLayouts;
@@ -315,14 +315,8 @@ pub(super) fn put_reply<B: EncodeBody>(
     report: Option<Report>,
     (writing, is_layered): (Writing<'_>, bool),
 ) {
-    // Whether middleware failed the call without calling the handler.
-    let is_denied = |status: &Status| {
-        is_layered && !status.may_have_run() && matches!(status.code(), Code::Unauthenticated | Code::PermissionDenied)
-    };
     match reply {
-        Err(status) if status.is_rejection() || is_denied(status) => {
-            body::put_refusal(outbox, id, operation, status, style);
-        }
+        Err(status) if is_refusal(status, is_layered) => body::put_refusal(outbox, id, operation, status, style),
         reply => body::put_reply(outbox, id, operation, reply, style, writing, report),
     }
 }
