@@ -101,7 +101,7 @@ const IN_FLIGHT_MAX: usize = 1024;
 ///     }
 /// }
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Requester {
     counts: Arc<RequesterShared>,
     timeout: Duration,
@@ -109,7 +109,7 @@ pub struct Requester {
 }
 
 /// State shared by the clones of a [`Requester`]. Its address identifies the requester.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct RequesterShared {
     late: AtomicU64,
     unmatched: AtomicU64,
@@ -212,7 +212,9 @@ impl Requester {
                 // Wait until the limit of the peer is known, because a longer body would close the connection.
                 connection.peer_known().await?;
             }
-            let Ok(permit) = table.permits.acquire().await else { return Err(table.closed().unsent()) };
+            let Ok(permit) = table.permits.acquire().await else {
+                return Err(RequestError::NotSent(table.close_reason()));
+            };
             let mut waiter = connection.waiter();
             let sent = poll_fn(|context| waiter.poll_send(context, |outbox| table.send(outbox, operation, &body)));
             let (number, reply) = sent.await??;
@@ -246,7 +248,7 @@ impl Requester {
         let body = body.into();
         let table = self.table(connection)?;
         let permit = table.permits.try_acquire().map_err(|error| match error {
-            tokio::sync::TryAcquireError::Closed => table.closed().unsent(),
+            tokio::sync::TryAcquireError::Closed => RequestError::NotSent(table.close_reason()),
             tokio::sync::TryAcquireError::NoPermits => RequestError::Full,
         })?;
         let sent = connection.try_send_with(|outbox| table.send(outbox, operation, &body));
@@ -298,17 +300,6 @@ impl Requester {
         });
         // A closed connection has no tables, because its attachments were dropped when it ended.
         found.ok_or_else(|| connection.close_reason().map_or(RequestError::NotMounted, RequestError::NotSent))
-    }
-}
-
-impl fmt::Debug for Requester {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Requester")
-            .field("timeout", &self.timeout)
-            .field("in_flight_max", &self.in_flight_max)
-            .field("late_replies", &self.late_replies())
-            .field("unmatched_replies", &self.unmatched_replies())
-            .finish()
     }
 }
 
@@ -429,7 +420,7 @@ impl Future for PendingRequest {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let reply = Pin::new(&mut self.reply).poll(context);
-        reply.map(|reply| reply.map_err(|_| self.table.closed()))
+        reply.map(|reply| reply.map_err(|_| RequestError::Closed(self.table.close_reason())))
     }
 }
 
@@ -475,14 +466,6 @@ impl RequestError {
     /// ```
     pub fn was_sent(&self) -> bool {
         matches!(self, Self::Closed(_) | Self::TimedOut(_))
-    }
-
-    /// Converts [`Self::Closed`] to [`Self::NotSent`], because the request was not sent before the connection closed.
-    fn unsent(self) -> Self {
-        match self {
-            Self::Closed(reason) => Self::NotSent(reason),
-            other => other,
-        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! The requests in flight on one connection, by id.
 
-use super::RequestError;
 use bytes::Bytes;
 use frisbee::{CloseReason, Operation, Outbox, Packet, PacketId, TooLong};
 use parking_lot::Mutex;
@@ -142,10 +141,9 @@ impl Table {
         self.state.lock().pending
     }
 
-    /// Returns the error for a request on a closed connection.
-    pub(super) fn closed(&self) -> RequestError {
-        let reason = self.state.lock().ended.clone();
-        RequestError::Closed(reason.unwrap_or(CloseReason::Local))
+    /// Returns why the connection has ended.
+    pub(super) fn close_reason(&self) -> CloseReason {
+        self.state.lock().ended.clone().unwrap_or(CloseReason::Local)
     }
 }
 
@@ -259,7 +257,7 @@ mod tests {
         pending.await.expect_err("request should get no reply");
         assert!(table.cancel(number).is_none());
         assert!(table.permits.acquire().await.is_err());
-        assert!(matches!(table.closed(), RequestError::Closed(CloseReason::Local)));
+        assert!(matches!(table.close_reason(), CloseReason::Local));
         assert_eq!(table.in_flight(), 0);
     }
 }
