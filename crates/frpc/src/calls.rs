@@ -192,11 +192,7 @@ pub(crate) enum CallOutcome<T> {
     /// The deadline has passed. The caller must still [cancel](Calls::abandon) the call to free its slot.
     Expired,
     /// The connection closed before a reply arrived.
-    Disconnected {
-        status: Status,
-        /// Deadline of the call, if it has one.
-        until: Option<Instant>,
-    },
+    Disconnected(Status),
 }
 
 impl Calls {
@@ -433,7 +429,7 @@ impl Calls {
             State::Pending | State::Timed => {
                 // Check this last, because a reply that arrived before the connection ended is still valid.
                 if let Some(status) = &self.ended {
-                    let outcome = CallOutcome::Disconnected { status: status.clone(), until: self.deadlines[slot] };
+                    let outcome = CallOutcome::Disconnected(status.clone());
                     entry.vacate(slot, &mut self.free);
                     return Poll::Ready(outcome);
                 }

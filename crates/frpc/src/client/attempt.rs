@@ -23,6 +23,8 @@ use std::time::Instant;
 pub(crate) struct Failure {
     pub(crate) status: Status,
     pub(crate) sent: SentState,
+    /// Deadline of the call, including further attempts.
+    pub(crate) until: Option<Instant>,
     /// Start of the observed call, so that the next attempt belongs to the same call. `None` if no attempt may follow.
     pub(crate) observed: Option<CallStart>,
 }
@@ -35,39 +37,30 @@ pub(crate) enum SentState {
     /// The call was not sent and must not be retried, because its deadline has passed or its request is invalid.
     Never,
     /// The connection was lost after the call had been sent, so the server may have run it.
-    Disconnected {
-        /// Deadline of the call, including further attempts.
-        until: Option<Instant>,
-    },
+    Disconnected,
     /// A server of a load-balanced channel rejected the call. It may be retried on another server.
-    Refused {
-        /// Deadline of the call, including further attempts.
-        until: Option<Instant>,
-    },
+    Refused,
     /// The call was sent before the server announced its limit of concurrent calls, and exceeded it. The server has not
     /// run it, so it is sent again within the limit.
-    Early {
-        /// Deadline of the call, including further attempts.
-        until: Option<Instant>,
-    },
+    Early,
     /// The call completed, because the server replied or the status is final.
     Answered,
 }
 
 impl Failure {
     pub(crate) fn new(status: Status, sent: SentState) -> Box<Self> {
-        Box::new(Self { status, sent, observed: None })
+        Box::new(Self { status, sent, until: None, observed: None })
     }
 
     /// Returns whether another attempt may follow although this one was sent. Unlike
     /// [`may_be_retried`](Self::may_be_retried), this includes calls sent before the server announced its limits.
     fn may_be_followed(&self) -> bool {
-        self.may_be_retried() || matches!(self.sent, SentState::Early { .. })
+        self.may_be_retried() || self.sent == SentState::Early
     }
 
     /// Returns whether the call may be retried although this attempt was sent.
     pub(crate) fn may_be_retried(&self) -> bool {
-        matches!(self.sent, SentState::Disconnected { .. } | SentState::Refused { .. })
+        matches!(self.sent, SentState::Disconnected | SentState::Refused)
     }
 }
 
@@ -179,17 +172,6 @@ impl SentCall {
         }
     }
 
-    /// Returns the progress of a call that the server answered with `code`: `Refused` if another server of a
-    /// load-balanced channel may run it, which requires an idempotent method, and `Answered` otherwise.
-    fn refused(&self, code: Code, until: Option<Instant>) -> SentState {
-        match code {
-            Code::Unavailable if self.method.idempotent && self.link.calls.is_of_fleet() => {
-                SentState::Refused { until }
-            }
-            _ => SentState::Answered,
-        }
-    }
-
     /// Creates the failure of an attempt. `answered` is the status in the server's reply, if it replied. Cancels an
     /// expired call, and reports the end of an observed call if no other attempt may follow.
     fn fail(&self, ending: RareEnding, answered: Option<Status>) -> Box<Failure> {
@@ -198,14 +180,16 @@ impl SentCall {
             (Some(status), _)
                 if ticket.is_early && status.code() == Code::ResourceExhausted && !status.may_have_run() =>
             {
-                (status, SentState::Early { until })
+                (status, SentState::Early)
             }
             (Some(status), _) => {
                 self.link.calls.handle_answer(status.code());
-                let sent = self.refused(status.code(), until);
-                (status, sent)
+                // Another server of a load-balanced channel may run the call.
+                let is_retried = self.method.idempotent && self.link.calls.is_of_fleet();
+                let is_refused = is_retried && status.code() == Code::Unavailable;
+                (status, if is_refused { SentState::Refused } else { SentState::Answered })
             }
-            (None, CallOutcome::Disconnected { status, until }) => (status, SentState::Disconnected { until }),
+            (None, CallOutcome::Disconnected(status)) => (status, SentState::Disconnected),
             (None, CallOutcome::Expired) => {
                 // Cancel the call, because an expired deadline does not free its slot.
                 self.link.abandon(ticket);
@@ -213,7 +197,7 @@ impl SentCall {
             }
             (None, CallOutcome::Reply(())) => unreachable!("undecoded reply should have its body in `unread`"),
         };
-        let mut failure = Failure::new(status, sent);
+        let mut failure = Failure { until, ..*Failure::new(status, sent) };
         if let Some(over) = over {
             // Report the end of the call to the observer only after its last attempt.
             if failure.may_be_followed() {
@@ -223,7 +207,7 @@ impl SentCall {
                 self.observe_end(failure.status.code(), &over);
             }
         }
-        failure
+        Box::new(failure)
     }
 
     /// Cancels a call that its caller no longer awaits.

@@ -329,7 +329,7 @@ impl GrpcLinks {
                 }
                 Err(error) => {
                     // Do not retry once a message of the request stream was consumed, because it cannot be sent again.
-                    if attempt == ATTEMPTS_MAX || !error.has_not_run() || has_sent {
+                    if attempt == ATTEMPTS_MAX || error.sent_state() != SentState::Refused || has_sent {
                         let status = explain(error.status(links.authority()), deadline, links.authority());
                         return Err((status, error.sent_state()));
                     }

@@ -97,12 +97,10 @@ impl Channel {
     ) -> BoxedCall<'a, AnyReply> {
         Box::pin(self.in_runtime(async move {
             let method = call.method;
-            let until = match failure.as_ref().map(|failure| failure.sent) {
+            let until = match &failure {
                 // The deadline covers all attempts, including the first one.
-                Some(SentState::Disconnected { until } | SentState::Refused { until } | SentState::Early { until }) => {
-                    until
-                }
-                _ => call.options.timeout.and_then(|timeout| clock::now().checked_add(timeout)),
+                Some(failure) => failure.until,
+                None => clock::after(call.options.timeout),
             };
             let configured = self.inner.hedge_after.filter(|_| method.idempotent);
             configured.iter().for_each(|_| self.inner.hedges.earn());
@@ -125,9 +123,7 @@ impl Channel {
                 };
                 // Send the remaining time rather than the original timeout, so that the server stops at the deadline of
                 // the call.
-                if let Some(until) = until {
-                    call.options.timeout = Some(until.saturating_duration_since(clock::now()));
-                }
+                call.options.timeout = clock::left(until).or(call.options.timeout);
                 // Hedge a probe only for idempotent calls, because the second server may run the call too.
                 let hedge = probe
                     .filter(|_| method.idempotent)
@@ -157,7 +153,7 @@ impl Channel {
             // `spend` comes last, so that only an actual retry uses the budget.
             method.idempotent && attempts.may_add(2, max) && has_time() && self.inner.retries.spend()
         } else {
-            matches!(failed.sent, SentState::No | SentState::Early { .. }) && attempts.may_add(1, max)
+            matches!(failed.sent, SentState::No | SentState::Early) && attempts.may_add(1, max)
         };
         if !can_continue {
             return Err(std::mem::take(attempts).verdict(failed.status, method));
@@ -229,16 +225,8 @@ mod tests {
         let unsent = || Status::deadline_exceeded("not sent").not_run();
         assert!(!Attempts::default().verdict(unsent(), &method).may_have_run());
         let mut attempts = Attempts::default();
-        attempts.fail(Failure {
-            status: Status::unavailable("lost"),
-            sent: SentState::Disconnected { until: None },
-            observed: None,
-        });
-        attempts.fail(Failure {
-            status: Status::unavailable("not sent").not_run(),
-            sent: SentState::No,
-            observed: None,
-        });
+        attempts.fail(*Failure::new(Status::unavailable("lost"), SentState::Disconnected));
+        attempts.fail(*Failure::new(Status::unavailable("not sent").not_run(), SentState::No));
         assert_eq!(attempts.failed, 1, "unsent attempt should not count as failed");
         assert!(attempts.verdict(unsent(), &method).may_have_run());
         let cancelled = Attempts { is_cancelled: true, ..Attempts::default() };

@@ -48,22 +48,19 @@ impl PendingCall<'_> {
         link: &Link,
         runtime: &Handle,
     ) -> Result<CallTicket, Box<Failure>> {
-        let until = self.options.timeout.and_then(|timeout| clock::now().checked_add(timeout));
+        let until = clock::after(self.options.timeout);
         let obstacle = Mutex::new(Obstacle::Slots);
         let sent = self.wait_and_send(message, link, until, &obstacle);
-        match until {
-            None => sent.await,
-            Some(until) => match clock::timeout_at(runtime, until, sent).await {
-                Ok(sent) => sent,
-                Err(_) => {
-                    // If cancelled calls occupy all slots, retire the connection, because the next call would not find
-                    // a slot either.
-                    if !link.backward && link.calls.with(|calls| calls.is_worn_out()) {
-                        link.calls.retire();
-                    }
-                    Err(Failure::new(obstacle.into_inner().into_status(), SentState::Never))
+        match clock::within(runtime, until, sent).await {
+            Ok(sent) => sent,
+            Err(_) => {
+                // If cancelled calls occupy all slots, retire the connection, because the next call would not find a
+                // slot either.
+                if !link.backward && link.calls.with(|calls| calls.is_worn_out()) {
+                    link.calls.retire();
                 }
-            },
+                Err(Failure::new(obstacle.into_inner().into_status(), SentState::Never))
+            }
         }
     }
 

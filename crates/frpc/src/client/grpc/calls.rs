@@ -322,13 +322,13 @@ impl PendingCall<'_> {
             }
             // Treat UNAVAILABLE as a refusal, so that an idempotent call is retried on another server of the fleet.
             Err((status, SentState::Answered)) if status.code() == Code::Unavailable && is_retried => {
-                (status, SentState::Refused { until: None })
+                (status, SentState::Refused)
             }
             // If the call is not retried, the refusal is its reply.
-            Err((status, SentState::Refused { .. })) if !is_retried => (status, SentState::Answered),
+            Err((status, SentState::Refused)) if !is_retried => (status, SentState::Answered),
             Err(failed) => failed,
         };
-        let is_answered = matches!(sent, SentState::Answered | SentState::Refused { .. });
+        let is_answered = matches!(sent, SentState::Answered | SentState::Refused);
         timer.end(is_answered.then_some(MeasuredEnd::Answered));
         if is_answered {
             table.handle_answer(status.code());

@@ -29,8 +29,8 @@ impl CallError {
     /// Returns the progress of the failed call, which determines whether it may be retried.
     pub(super) fn sent_state(&self) -> SentState {
         match self {
-            Self::Lost(_) => SentState::Disconnected { until: None },
-            Self::Reset(ErrorCode::REFUSED_STREAM) => SentState::Refused { until: None },
+            Self::Lost(_) => SentState::Disconnected,
+            Self::Reset(ErrorCode::REFUSED_STREAM) => SentState::Refused,
             Self::Reset(_) | Self::Unsent(_) => SentState::Answered,
         }
     }
