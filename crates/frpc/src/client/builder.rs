@@ -25,9 +25,6 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 
-/// Default timeout for establishing a connection.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-
 /// Default time that calls wait until a lost connection is replaced.
 const RECONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -84,6 +81,9 @@ connection_setters!(ChannelBuilder, |builder: &Self| {
 });
 
 forwarded_setters! { ChannelBuilder:
+    /// Sets the timeout for establishing a connection. Defaults to 10 s.
+    connect_timeout(timeout: Duration);
+
     /// Sets the timeout for detecting whether the server supports frpc's protocol extension; see
     /// [`frisbee::ClientBuilder::peer_kind_timeout`]. Defaults to 5 s.
     peer_kind_timeout(timeout: Duration);
@@ -136,7 +136,6 @@ pub struct ChannelBuilder {
     pub(crate) options: CallOptions,
     pub(crate) reconnect_timeout: Duration,
     pub(crate) offering: Arc<OfferBuilder>,
-    pub(crate) connect_timeout: Duration,
     pub(crate) log_settings: Option<fn(&Self)>,
     accepts_uris: bool,
     hedge_after: Option<Duration>,
@@ -157,7 +156,6 @@ impl ChannelBuilder {
             options: CallOptions::default(),
             reconnect_timeout: RECONNECT_TIMEOUT,
             offering: Arc::default(),
-            connect_timeout: CONNECT_TIMEOUT,
             log_settings: None,
             accepts_uris: false,
             hedge_after: None,
@@ -205,13 +203,6 @@ impl ChannelBuilder {
     #[cfg(not(feature = "tls"))]
     #[doc(hidden)]
     pub fn tls(self, _: impl crate::api::hints::TlsFeature) -> Self {
-        self
-    }
-
-    /// Sets the timeout for establishing a connection. Defaults to 10 s.
-    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.inner = self.inner.connect_timeout(timeout);
-        self.connect_timeout = timeout;
         self
     }
 
@@ -392,8 +383,7 @@ impl ChannelBuilder {
         F: Future<Output = io::Result<T>> + Send + 'static,
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let dialler = Dialler::connector(CONNECTOR, connector, self.connect_timeout);
-        self.connect_using(dialler).await
+        self.connect_using(Dialler::connector(CONNECTOR, connector)).await
     }
 
     /// Creates a channel to an address without connecting. The first call connects, and waits for the connection like
@@ -481,8 +471,7 @@ impl ChannelBuilder {
         F: Future<Output = io::Result<T>> + Send + 'static,
         T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let dialler = Dialler::connector(CONNECTOR, connector, self.connect_timeout);
-        Ok(self.channel_by(dialler)?.0)
+        Ok(self.channel_by(Dialler::connector(CONNECTOR, connector))?.0)
     }
 
     /// Creates a channel that takes its connections from a [`Picker`], such as the load balancer of the crate
@@ -545,7 +534,7 @@ impl ChannelBuilder {
     pub(crate) fn check(&self) -> Result<(), SettingError> {
         SettingError::check_positive(&[
             ("timeout", self.options.timeout.unwrap_or(Duration::MAX)),
-            ("connect_timeout", self.connect_timeout),
+            ("connect_timeout", self.inner.to_settings().connect_timeout),
             #[cfg(feature = "grpc")]
             ("grpc_keepalive.interval", self.grpc_keepalive.interval),
             #[cfg(feature = "grpc")]
@@ -557,7 +546,6 @@ impl ChannelBuilder {
         LinkFactory {
             client: self.inner.clone(),
             reconnect_timeout: self.reconnect_timeout,
-            connect_timeout: self.connect_timeout,
             offer: offer.clone(),
             runtime: Handle::current(),
             #[cfg(feature = "grpc")]

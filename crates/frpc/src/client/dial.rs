@@ -6,7 +6,6 @@ use parking_lot::Mutex;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 /// Future of a connection attempt in progress.
@@ -67,7 +66,7 @@ impl Dialler {
     }
 
     /// Creates a dialler that obtains its transports from a function.
-    pub(crate) fn connector<C, F, T>(name: impl Into<String>, connector: C, timeout: Duration) -> Self
+    pub(crate) fn connector<C, F, T>(name: impl Into<String>, connector: C) -> Self
     where
         C: Fn() -> F + Send + Sync + 'static,
         F: Future<Output = io::Result<T>> + Send + 'static,
@@ -78,7 +77,7 @@ impl Dialler {
         Self::new(name, move |client, endpoint| {
             let (connecting, address) = (connector(), address.clone());
             Box::pin(async move {
-                match tokio::time::timeout(timeout, connecting).await {
+                match tokio::time::timeout(client.to_settings().connect_timeout, connecting).await {
                     Ok(Ok(io)) => client.connect_io(io, endpoint).await,
                     Ok(Err(source)) => Err(frisbee::Error::Connect { address, source }),
                     Err(_) => Err(frisbee::Error::ConnectTimeout { address }),

@@ -21,7 +21,6 @@ use tokio::runtime::Handle;
 pub struct LinkFactory {
     pub(crate) client: ClientBuilder,
     pub(crate) reconnect_timeout: Duration,
-    pub(crate) connect_timeout: Duration,
     pub(crate) offer: Arc<ServiceOffer>,
     pub(crate) runtime: Handle,
     #[cfg(feature = "grpc")]
@@ -67,7 +66,7 @@ impl LinkFactory {
             let server = GrpcServer::over_connector(&name);
             return Links::to_grpc(GrpcLinks::new(self, keepalive, server, connector, observer.as_ref()));
         }
-        Links::by(self.clone(), Dialler::connector(name, connector, self.connect_timeout), observer)
+        Links::by(self.clone(), Dialler::connector(name, connector), observer)
     }
 
     /// Checks whether [`to_address`](Self::to_address) accepts an address.
@@ -89,7 +88,7 @@ impl LinkFactory {
 
     /// Returns the [connect timeout](crate::ChannelBuilder::connect_timeout) of the channel.
     pub fn connect_timeout(&self) -> Duration {
-        self.connect_timeout
+        self.client.to_settings().connect_timeout
     }
 
     /// Returns the runtime of the channel.

