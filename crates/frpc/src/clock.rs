@@ -16,6 +16,16 @@ pub(crate) fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }
 
+/// Returns the deadline of a timeout that starts now. `None` if there is no timeout, or it ends beyond the clock.
+pub(crate) fn after(timeout: Option<Duration>) -> Option<Instant> {
+    now().checked_add(timeout?)
+}
+
+/// Returns the time left until a deadline, if there is one.
+pub(crate) fn left(until: Option<Instant>) -> Option<Duration> {
+    until.map(|until| until.saturating_duration_since(now()))
+}
+
 /// Number of entries of [`RUNTIMES_OF_TASKS`].
 const REMEMBERED_TASKS: usize = 16;
 
@@ -113,10 +123,12 @@ pub(crate) fn timeout_at<F: Future>(runtime: &Handle, at: Instant, work: F) -> T
     tokio::time::timeout_at(at.into(), work)
 }
 
-/// Awaits `work`, or fails if it has not completed after `time`. The [timer](sleep_until) runs on `runtime`.
-pub(crate) fn timeout<F: Future>(runtime: &Handle, time: Duration, work: F) -> Timeout<F> {
-    let _entered = enter(runtime);
-    tokio::time::timeout(time, work)
+/// Awaits `work` until a deadline, if there is one. The timer runs on `runtime`.
+pub(crate) async fn within<F: Future>(runtime: &Handle, until: Option<Instant>, work: F) -> Result<F::Output, Elapsed> {
+    match until {
+        None => Ok(work.await),
+        Some(until) => timeout_at(runtime, until, work).await,
+    }
 }
 
 /// Returns the processor time that the current thread has used. Unlike elapsed time, it does not depend on other

@@ -31,12 +31,11 @@ pub(crate) fn call<'a>(
         handed.take();
         let (method, trace) = (call.method, context::trace());
         let call = PendingCall { trace: trace.as_ref(), ..call };
-        let until = call.options.timeout.and_then(|timeout| clock::now().checked_add(timeout));
+        let until = clock::after(call.options.timeout);
         let mut is_requested = false;
         let call = HandOffCall { channel, call, handed, read_reply, until };
         let requesting = call.request(message, &mut is_requested);
-        let Some(until) = until else { return requesting.await };
-        let answered = clock::timeout_at(&channel.inner.runtime, until, requesting).await;
+        let answered = clock::within(&channel.inner.runtime, until, requesting).await;
         answered.unwrap_or_else(|_| Err(if is_requested { expired(method) } else { out_of_time() }))
     }))
 }
@@ -92,7 +91,7 @@ impl HandOffCall<'_> {
             link.describe(method.layout);
             let writing = Writing::new(Flags::default(), translation.as_deref());
             let reading = (link.reading(), translation.as_deref());
-            let left = self.until.map(|until| until.saturating_duration_since(clock::now()));
+            let left = clock::left(self.until);
             if left.is_some_and(|left| left.is_zero()) {
                 return Err(out_of_time());
             }

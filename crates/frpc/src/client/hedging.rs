@@ -47,10 +47,10 @@ impl Channel {
         let sent = [AtomicBool::new(false), AtomicBool::new(false)];
         let runtime = &self.inner.runtime;
         let mut first = Box::pin(call.attempt(message, reader, link.clone(), &sent[0], runtime));
-        if let Ok(made) = clock::timeout(runtime, hedge.after, first.as_mut()).await {
+        if let Ok(made) = clock::within(runtime, clock::after(Some(hedge.after)), first.as_mut()).await {
             return made;
         }
-        let left = hedge.until.map(|until| until.saturating_duration_since(clock::now()));
+        let left = clock::left(hedge.until);
         if left.is_some_and(|left| left.is_zero()) {
             return first.await;
         }

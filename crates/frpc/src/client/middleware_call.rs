@@ -41,7 +41,7 @@ pub(crate) async fn within_deadline<B: 'static>(
     around: PooledCall<Result<Response<B>, Status>>,
 ) -> Result<Response<B>, Status> {
     let timeout = context::allowed(timeout);
-    let deadline = timeout.and_then(|timeout| clock::now().checked_add(timeout));
+    let deadline = clock::after(timeout);
     // Set the deadline as the current context, so that calls made by the middleware inherit it.
     let mut bounded =
         HandlerFuture { inherited: InheritedContext { deadline, trace: context::trace() }, future: around };

@@ -175,7 +175,8 @@ where
         let opened = options.open(channel, method, extras.as_deref(), &mut started).await?;
         // The server may read slowly, so apply the timeout to sending too.
         let writing = Writing::new(opened.flags, opened.translation.as_deref());
-        let sent = options.within(time_left(options.open_until), send::<A>(&opened.sender, &message, writing)).await;
+        let sent =
+            clock::within(&options.runtime, options.open_until, send::<A>(&opened.sender, &message, writing)).await;
         match sent.map_err(|_| not_delivered())? {
             Ok(()) => break opened,
             // The connection closed before the server received the request. Retry on another connection.
@@ -245,7 +246,7 @@ where
         Some(reply) => reply,
         None => {
             let reply = poll_fn(|context| replies.poll_message(context));
-            options.within(options.limit, reply).await.map_err(|_| unanswered())?
+            clock::within(&options.runtime, clock::after(options.limit), reply).await.map_err(|_| unanswered())?
         }
     };
     let reply = reply.unwrap_or_else(|| Err(Status::internal("the server ended the call without a reply")))?;
@@ -363,9 +364,8 @@ impl Replies {
 impl OpenDeadlines {
     fn new(channel: &Channel, timeout: Option<Duration>) -> Self {
         let limit = channel.options(timeout).timeout;
-        let at = |timeout: Option<Duration>| timeout.and_then(|timeout| clock::now().checked_add(timeout));
         let runtime = channel.inner.runtime.clone();
-        Self { runtime, until: at(context::allowed(timeout)), limit, open_until: at(limit) }
+        Self { runtime, until: clock::after(context::allowed(timeout)), limit, open_until: clock::after(limit) }
     }
 
     /// Opens the stream of a call. If the connection closes before the stream is open, retries on a new connection.
@@ -381,7 +381,7 @@ impl OpenDeadlines {
     ) -> Pin<Box<dyn Future<Output = Result<OpenedStream, Status>> + Send + 'a>> {
         Box::pin(async move {
             // Fail before requesting a connection if the deadline has passed.
-            if time_left(self.open_until).is_some_and(|left| left.is_zero()) {
+            if clock::left(self.open_until).is_some_and(|left| left.is_zero()) {
                 return Err(out_of_time());
             }
             let is_unclear = AtomicBool::new(false);
@@ -398,7 +398,7 @@ impl OpenDeadlines {
                     }
                 }
             };
-            let opened = self.within(time_left(self.open_until), open).await;
+            let opened = clock::within(&self.runtime, self.open_until, open).await;
             opened
                 .unwrap_or_else(|_| Err(if is_unclear.load(Ordering::Relaxed) { unidentified() } else { not_opened() }))
         })
@@ -432,7 +432,7 @@ impl OpenDeadlines {
         let reading = link.reading();
         // Compute the timeout here, so that it excludes the time spent waiting for a slot.
         let first = || match peer.hello() {
-            Some(_) => body::open(operation, call.prefix(time_left(self.until))),
+            Some(_) => body::open(operation, call.prefix(clock::left(self.until))),
             None => body::open(operation, PrefixFields::default()),
         };
         // If the connection stops accepting calls, a stream waiting for a slot must use the next connection.
@@ -455,13 +455,6 @@ impl OpenDeadlines {
     fn sleep(&self) -> Option<Pin<Box<Sleep>>> {
         self.until.map(|until| Box::pin(clock::sleep_until(&self.runtime, until)))
     }
-
-    async fn within<T>(&self, limit: Option<Duration>, work: impl Future<Output = T>) -> Result<T, Elapsed> {
-        match limit {
-            None => Ok(work.await),
-            Some(limit) => clock::timeout(&self.runtime, limit, work).await,
-        }
-    }
 }
 
 /// Sends all request messages and then ends the sending side of the stream.
@@ -483,11 +476,6 @@ fn cut_off(status: Status, reason: Option<CloseReason>) -> Status {
         Some(reason) if status.code() == Code::Unavailable => closed_status(&reason),
         _ => status.may_run(),
     }
-}
-
-/// Returns the time left until the deadline `until`, if there is one.
-fn time_left(until: Option<Instant>) -> Option<Duration> {
-    until.map(|until| until.saturating_duration_since(clock::now()))
 }
 
 /// Returns the status of a call if its stream of requests panicked.

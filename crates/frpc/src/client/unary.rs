@@ -234,12 +234,10 @@ where
                 }
             };
             let runtime = &channel.inner.runtime;
-            let reply = match options.timeout.filter(|_| clock::may_be_idle(runtime)) {
-                // Use a timer, because the connection's driver enforces deadlines only while its runtime makes
-                // progress.
-                Some(limit) => clock::timeout(runtime, limit, attempts).await.unwrap_or_else(|_| Err(expired(method))),
-                None => attempts.await,
-            };
+            // Use a timer if necessary, because the connection's driver enforces deadlines only while its runtime makes
+            // progress.
+            let until = clock::after(options.timeout.filter(|_| clock::may_be_idle(runtime)));
+            let reply = clock::within(runtime, until, attempts).await.unwrap_or_else(|_| Err(expired(method)));
             Ok(reply?.map(|reply| match reply.downcast() {
                 Ok(message) => *message,
                 Err(_) => unreachable!("reply should have the type that `read_reply` returns"),

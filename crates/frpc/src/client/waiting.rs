@@ -83,7 +83,7 @@ impl PendingCall<'_> {
                     return Poll::Ready(Err(left()));
                 }
                 // The timeout includes the time that the call has waited.
-                let left = until.map(|until| until.saturating_duration_since(clock::now()));
+                let left = clock::left(until);
                 let options = CallOptions { timeout: left.or(self.options.timeout), ..self.options };
                 match (Self { options, ..*self }).send(
                     &(message as &dyn EncodeBody),

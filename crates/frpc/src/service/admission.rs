@@ -28,7 +28,7 @@ fn admit_by(guard: Option<&Guard>, options: &mut Prefix) -> Result<(), Status> {
     if let Some(guard) = guard {
         options.expires = guard.admit(&mut options.extras)?;
     }
-    options.deadline = options.timeout.and_then(|timeout| clock::now().checked_add(timeout));
+    options.deadline = clock::after(options.timeout);
     Ok(())
 }
 

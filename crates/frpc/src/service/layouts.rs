@@ -302,7 +302,7 @@ impl PeerLayouts {
                 changed.await;
             }
         };
-        if clock::timeout(connection.runtime_handle(), HELD_TIME, waiting).await.is_err() {
+        if clock::within(connection.runtime_handle(), clock::after(Some(HELD_TIME)), waiting).await.is_err() {
             self.expire(connection);
         }
     }

@@ -99,29 +99,24 @@ where
     Ok(GrpcRequests::Stream(Box::pin(EncodedRequests { messages: Box::pin(messages), codec, sending })))
 }
 
-/// Starts a call and returns its stream of replies, which also reports that the call could not be started.
-fn replies<B: Message + 'static>(
+/// Starts a call with a stream of replies, as the innermost call of the channel's middleware. The stream also reports
+/// that the call could not be started.
+pub(crate) fn streaming<B: Message + 'static>(
     channel: &Channel,
     method: &'static Method,
-    timeout: Option<Duration>,
-    extras: OptionalExtras,
-    requests: GrpcRequests,
+    request: Request<Result<GrpcRequests, Status>>,
 ) -> Result<Response<Streaming<B>>, Status> {
+    let timeout = context::allowed(request.timeout());
+    let (requests, extras) = request.into_parts();
     let codec = protobuf_codec()?;
-    let timeout = context::allowed(timeout);
-    let until = timeout.and_then(|timeout| clock::now().checked_add(timeout));
+    let until = clock::after(timeout);
     let deadline = until.map(|until| Box::pin(clock::sleep_until(&channel.inner.runtime, until)));
-    let replies = channel.open_grpc(method, timeout, extras, requests);
+    let replies = channel.open_grpc(method, timeout, extras, requests?);
     let (headers, trailers) = (replies.headers.clone(), replies.trailers.clone());
     let messages = Mapped { stream: replies, map: Some(move |message| (codec.decode)(message).map_err(invalid)) };
     let mut response = Response::new(Streaming::detached(messages, Some(headers), deadline));
     response.extensions_mut().insert(trailers);
     Ok(response)
-}
-
-/// Returns the deadline of a timeout that starts now.
-fn after(timeout: Option<Duration>) -> Option<Instant> {
-    clock::now().checked_add(timeout?)
 }
 
 /// Decodes the message of a reply.
@@ -233,12 +228,12 @@ impl Channel {
     ) -> Result<Response<Bytes>, Status> {
         // Without a timeout of its own, the call has no deadline, because its requests may take any time. The default
         // timeout limits the waits before the first and after the last request, as in native calls.
-        let (deadline, limit) = (after(context::allowed(timeout)), self.options(timeout).timeout);
+        let (deadline, limit) = (clock::after(context::allowed(timeout)), self.options(timeout).timeout);
         if limit.is_some_and(|limit| limit.is_zero()) {
             return Err(out_of_time());
         }
         let call = GrpcCall::new(method, extras.as_deref(), context::trace());
-        let call = GrpcCall { deadline, open_until: after(limit), ..call };
+        let call = GrpcCall { deadline, open_until: clock::after(limit), ..call };
         let mut reply = pin!(self.in_runtime(async {
             let link = self.grpc_link(method, call.open_until).await?;
             links(&link)?.call_single(&call, requests).await.map_err(|(status, _)| status)
@@ -246,7 +241,7 @@ impl Channel {
         let runtime = &self.inner.runtime;
         let mut late = pin!(async {
             let _ = sent.await;
-            match after(limit) {
+            match clock::after(limit) {
                 Some(until) => drop(clock::wait_until(runtime, until).await),
                 None => pending().await,
             }
@@ -255,13 +250,7 @@ impl Channel {
             Poll::Pending => late.as_mut().poll(task).map(|()| Err(unanswered())),
             reply => reply,
         });
-        match deadline {
-            None => reply.await,
-            Some(until) => {
-                let reply = clock::timeout_at(&self.inner.runtime, until, reply);
-                reply.await.unwrap_or_else(|_| Err(expired(method)))
-            }
-        }
+        clock::within(runtime, deadline, reply).await.unwrap_or_else(|_| Err(expired(method)))
     }
 
     /// Starts a call with a stream of replies. Compiled once, because the messages are encoded.
@@ -273,7 +262,7 @@ impl Channel {
         requests: GrpcRequests,
     ) -> EncodedReplies {
         let (channel, trace) = (self.clone(), context::trace());
-        let (deadline, open_until) = (after(timeout), after(self.options(timeout).timeout));
+        let (deadline, open_until) = (clock::after(timeout), clock::after(self.options(timeout).timeout));
         let opening = self.inner.runtime.spawn(async move {
             let link = channel.grpc_link(method, open_until).await?;
             let call = GrpcCall { deadline, open_until, ..GrpcCall::new(method, extras.as_deref(), trace) };

@@ -110,10 +110,7 @@ impl GrpcLinks {
                 }
                 retry_at.filter(|_| !has_connected)
             };
-            match retry_at {
-                Some(retry_at) => drop(tokio::time::timeout_at(retry_at.into(), changed).await),
-                None => changed.await,
-            }
+            let _ = clock::within(&self.0.runtime, retry_at, changed).await;
         }
     }
 
@@ -190,13 +187,8 @@ impl Shared {
                 (pool.dials, retry_at.filter(|_| may_dial))
             };
             // Connect when the pause ends, because no event may occur before the call's deadline.
-            let is_woken = match [retry_at, call.open_until].into_iter().flatten().min() {
-                Some(at) => clock::timeout_at(&self.runtime, at, changed).await.is_ok(),
-                None => {
-                    changed.await;
-                    true
-                }
-            };
+            let until = [retry_at, call.open_until].into_iter().flatten().min();
+            let is_woken = clock::within(&self.runtime, until, changed).await.is_ok();
             if call.open_until.is_some_and(|until| now() >= until) {
                 // Pass on a wake-up that came just before the deadline, because the stream is still free.
                 if is_woken {
