@@ -9,6 +9,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::runtime::{self, EnterGuard, Handle, RuntimeFlavor};
 use tokio::task;
+use tokio::time::error::Elapsed;
 use tokio::time::{Sleep, Timeout};
 
 /// Returns the current time of the runtime's clock, which tests can pause.

@@ -128,6 +128,7 @@ impl<M: Message> Streaming<M> {
         end: ReceiverEnd,
         reading: DecodeOptions,
         deadline: Option<Pin<Box<Sleep>>>,
+        translation: Option<Arc<Translation>>,
     ) -> Self {
         let is_native = receiver.as_ref().is_some_and(StreamReceiver::is_native);
         Self {
@@ -144,16 +145,8 @@ impl<M: Message> Streaming<M> {
             first: Mutex::new(None),
             elsewhere: None,
             observed_call: None,
-            translation: None,
+            translation,
         }
-    }
-
-    /// Sets the translation of messages from the peer's wire layout.
-    pub(crate) fn translated(self, translation: Option<Arc<Translation>>) -> Self {
-        // Modify the value in place, because its type implements `Drop` and fields cannot be moved out.
-        let mut this = self;
-        this.translation = translation;
-        this
     }
 
     /// Returns the metadata of the response at a client. It arrives with or before the first message and is empty if

@@ -209,10 +209,6 @@ impl ObservedCalls {
 }
 
 impl Calls {
-    pub(super) fn set_observers(&mut self, observers: Option<&Arc<Observers>>) {
-        self.observed = observers.map(|observers| Box::new(ObservedCalls::new(observers)));
-    }
-
     /// Starts reporting calls to the observers, unless calls are already observed.
     pub(crate) fn observe_by(&mut self, observers: &Arc<Observers>) {
         self.observed.get_or_insert_with(|| Box::new(ObservedCalls::new(observers)));

@@ -60,7 +60,7 @@ impl CallTable {
         let mut calls = table.calls.lock();
         calls.set_dialler();
         calls.offers = offers;
-        calls.set_observers(observers);
+        observers.into_iter().for_each(|observers| calls.observe_by(observers));
         calls.set_server(server);
         drop(calls);
         table
@@ -96,12 +96,6 @@ impl CallTable {
             let waker = self.with(|calls| calls.queue.leave(place));
             drop(waker);
         }
-    }
-
-    /// Wakes all callers that queue for a slot, because none will become free.
-    fn dismiss_waiters(&self) {
-        let waiters: Vec<_> = self.calls.lock().queue.take_all().collect();
-        wake_all(waiters);
     }
 
     /// Creates the call table of a connection that belongs to no channel. All calls on it fail.
@@ -184,7 +178,8 @@ impl CallTable {
     pub(crate) fn retire(&self) {
         // Set the flag before waking the waiters. Otherwise, a waiter could queue again for a slot.
         let _ = self.retired.set(());
-        self.dismiss_waiters();
+        let waiters: Vec<_> = self.calls.lock().queue.take_all().collect();
+        wake_all(waiters);
         self.report(ServerEvent::Retired);
         // Pairs with the fence in `set_owner`: either this thread sees the owner, or the owner sees that the connection
         // is retired.

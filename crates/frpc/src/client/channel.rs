@@ -11,6 +11,7 @@ use crate::client::picker::{Pick, PickedConnection, Picker, WaitPolicy};
 use crate::client::retries::AttemptBudget;
 use crate::client::retrying::ATTEMPTS_MAX;
 use crate::context;
+use crate::debug::opaque_debug;
 use crate::observe::observers::{CallStart, ObservedCall, Observers};
 use crate::observe::{CallSide, LoadSource, ObservedMethod, ServerLoad};
 use crate::schema::method::Method;
@@ -18,7 +19,6 @@ use crate::{Middleware, Request, Status};
 use frisbee::Connection;
 use frisbee::rpc::ConnectionExt;
 use std::any::Any;
-use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
@@ -339,9 +339,6 @@ impl<T> Request<T> {
     }
 }
 
-impl fmt::Debug for Channel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let servers: Vec<_> = self.inner.picker.loads().into_iter().map(|load| load.server).collect();
-        f.debug_struct("Channel").field("to", &servers).finish_non_exhaustive()
-    }
-}
+opaque_debug!(
+    [] Channel, "Channel", |this| to = this.inner.picker.loads().into_iter().map(|load| load.server).collect::<Vec<_>>()
+);

@@ -297,7 +297,7 @@ impl ConnectTask {
         let Some(made) = self.progress.lock().made.take() else { return };
         match failed_setup(&made) {
             None => self.progress.lock().failures = Failures::default(),
-            Some(FailedSetup { reason, is_misdirected }) => {
+            Some((reason, is_misdirected)) => {
                 let why = format!("the connection to {} ended during its setup: {reason}", self.dialler.name);
                 self.fail(why, is_misdirected);
             }
@@ -394,29 +394,21 @@ impl Drop for WaiterCount<'_> {
     }
 }
 
-/// A connection that counts as a failed attempt because it closed too soon.
-struct FailedSetup {
-    reason: String,
-    /// Whether the server responded with another protocol.
-    is_misdirected: bool,
-}
-
-/// Returns the reason why a closed connection counts as a failed attempt, or `None` if it counts as a success. An
-/// attempt fails if its connection closed before the kind of the server was known, or soon and without answering a
-/// call. Otherwise, a peer that accepts connections and immediately closes them, such as a load balancer without
-/// backends, would be dialled without any delay.
-fn failed_setup(made: &MadeConnection) -> Option<FailedSetup> {
+/// Returns the reason why a closed connection counts as a failed attempt, and whether the server responded with another
+/// protocol. Returns `None` if the connection counts as a success. An attempt fails if its connection closed before the
+/// kind of the server was known, or soon and without answering a call. Otherwise, a peer that accepts connections and
+/// immediately closes them, such as a load balancer without backends, would be dialled without any delay.
+fn failed_setup(made: &MadeConnection) -> Option<(String, bool)> {
     let connection = &made.connection;
-    let (reason, is_misdirected) = match connection.close_reason() {
+    match connection.close_reason() {
         Some(reason) if connection.peer() == PeerKind::Unknown => {
-            (reason.to_string(), matches!(reason.kind(), CloseKind::BadMagic | CloseKind::SpeaksTls))
+            Some((reason.to_string(), matches!(reason.kind(), CloseKind::BadMagic | CloseKind::SpeaksTls)))
         }
-        _ if made.at.elapsed() >= LASTS_MIN || made.calls.has_answered() => return None,
-        _ if connection.is_going_away() => (String::from("the server is going away"), false),
-        Some(CloseReason::HandedOff | CloseReason::Local) | None => return None,
-        Some(reason) => (reason.to_string(), false),
-    };
-    Some(FailedSetup { reason, is_misdirected })
+        _ if made.at.elapsed() >= LASTS_MIN || made.calls.has_answered() => None,
+        _ if connection.is_going_away() => Some((String::from("the server is going away"), false)),
+        Some(CloseReason::HandedOff | CloseReason::Local) | None => None,
+        Some(reason) => Some((reason.to_string(), false)),
+    }
 }
 
 impl Failures {

@@ -34,6 +34,7 @@ use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -45,25 +46,6 @@ const PREFIX: usize = 5;
 
 /// Maximum number of times that a call is sent. It is sent again if the server has not processed it.
 const ATTEMPTS_MAX: usize = 3;
-
-/// Request fields that are never sent from metadata, because gRPC or HTTP defines them.
-const OF_REQUEST: [&str; 15] = [
-    "connection",
-    "content-length",
-    "content-type",
-    "grpc-accept-encoding",
-    "grpc-encoding",
-    "grpc-message",
-    "grpc-message-type",
-    "grpc-status",
-    "grpc-timeout",
-    "host",
-    "keep-alive",
-    "proxy-connection",
-    "te",
-    "transfer-encoding",
-    "upgrade",
-];
 
 type Transport = Pin<Box<dyn Io>>;
 

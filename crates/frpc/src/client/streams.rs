@@ -35,7 +35,6 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::time::Sleep;
-use tokio::time::error::Elapsed;
 
 impl Channel {
     /// Makes a server-streaming call. Called by generated clients.
@@ -166,7 +165,7 @@ where
 {
     #[cfg(feature = "grpc")]
     if channel.is_grpc() {
-        return grpc::calls::server_streaming(channel, method, request);
+        return grpc::calls::streaming(channel, method, request.map(|message| grpc::calls::encode(&message)));
     }
     let options = OpenDeadlines::new(channel, request.timeout());
     let (message, extras) = request.into_parts();
@@ -269,7 +268,11 @@ where
 {
     #[cfg(feature = "grpc")]
     if channel.is_grpc() {
-        return grpc::calls::streaming(channel, method, request);
+        return grpc::calls::streaming(
+            channel,
+            method,
+            request.map(|messages| grpc::calls::encode_all(messages, None)),
+        );
     }
     let options = OpenDeadlines::new(channel, request.timeout());
     let (messages, extras) = request.into_parts();
@@ -357,7 +360,7 @@ struct Replies {
 
 impl Replies {
     fn of<B: Message>(self) -> Streaming<B> {
-        Streaming::new(Some(self.receiver), self.end, self.reading, self.deadline).translated(self.translation)
+        Streaming::new(Some(self.receiver), self.end, self.reading, self.deadline, self.translation)
     }
 }
 

@@ -21,10 +21,10 @@ use bytes::Bytes;
 use frisbee::{Connection, Declaration, MountError, Mounts, Operation, Router as _};
 use polyglot::Nesting;
 use std::collections::BTreeMap;
+use std::iter;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::{fmt, iter};
 
 /// Services and mounted routers with their settings, as a builder of a server or channel collects them.
 #[derive(Clone, Default)]
@@ -229,15 +229,10 @@ impl ServiceOffer {
 
 opaque_debug!([] ServiceOffer, "Offer", |this| methods = this.table.methods().collect::<Vec<_>>());
 
-impl fmt::Debug for OfferBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let services = self.services.iter().map(|methods| methods());
-        f.debug_struct("Offering")
-            .field("services", &services.collect::<Vec<_>>())
-            .field("mounts", &self.mounts)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(
+    [] OfferBuilder, "Offering",
+    |this| services = this.services.iter().map(|methods| methods()).collect::<Vec<_>>(), mounts = this.mounts
+);
 
 /// Defines the setters for offered services in a builder, which must have a field `offering`.
 macro_rules! offering_setters {

@@ -23,7 +23,7 @@ pub(crate) struct Table {
     /// Served methods, sorted by operation number.
     served: Vec<ServedMethod>,
     /// Operation numbers by service name and method name, sorted by name.
-    names: Vec<((&'static str, &'static str), u16)>,
+    names: BTreeMap<(&'static str, &'static str), u16>,
     pub(crate) layouts: Vec<&'static Layout>,
 }
 
@@ -138,8 +138,7 @@ impl Table {
             let method_observer = observers.map(|observers| observers.method_observer(about));
             let rule = access.and_then(|access| access.rule(&name));
             let names = (entry.method.layout.service(), entry.method.name);
-            let at = table.names.partition_point(|(other, _)| *other < names);
-            table.names.insert(at, (names, operation));
+            table.names.insert(names, operation);
             let method = ServedMethod { entry, running, chain, hands_off, method_observer, compresses, rule };
             table.served.insert(place, method);
         }
@@ -166,8 +165,7 @@ impl Table {
 
     /// Returns the operation number of a method, given the full name of its service and the method's name.
     pub(crate) fn operation(&self, service: &str, method: &str) -> Option<u16> {
-        let at = self.names.binary_search_by(|(names, _)| names.cmp(&(service, method))).ok()?;
-        self.names.get(at).map(|(_, operation)| *operation)
+        self.names.get(&(service, method)).copied()
     }
 
     pub(crate) fn get(&self, operation: u16) -> Option<&ServedMethod> {

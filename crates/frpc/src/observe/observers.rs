@@ -1,9 +1,9 @@
 //! Observers of a client or server, and observed calls.
 
+use crate::debug::opaque_debug;
 use crate::observe::{BatchObserver, CallEnd, ObservedMethod, Observer, Token, TraceContext};
 use crate::{Code, Status, clock};
 use std::any::Any;
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -211,10 +211,6 @@ pub(crate) fn nanos(duration: Duration) -> u64 {
     duration.as_secs().wrapping_mul(1_000_000_000).wrapping_add(u64::from(duration.subsec_nanos()))
 }
 
-impl fmt::Debug for Observers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { batches, observer } = self;
-        let mut debug = f.debug_struct("Observers");
-        debug.field("batches", &batches.is_some()).field("observer", &observer.is_some()).finish()
-    }
-}
+opaque_debug!(
+    [] Observers, "Observers", |this| batches = this.batches.is_some(), observer = this.observer.is_some()
+);

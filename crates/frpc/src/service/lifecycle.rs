@@ -42,7 +42,7 @@ pub struct OfferedService {
 pub struct OfferedMethod {
     method: Method,
     kind: CallKind,
-    messages: [&'static str; 2],
+    pub(crate) messages: [&'static str; 2],
     pub(crate) formats: Vec<FormatInfo>,
 }
 
@@ -76,10 +76,6 @@ impl OfferedService {
 impl OfferedMethod {
     pub(crate) fn new(about: &MethodInfo) -> Self {
         Self { method: *about.method(), kind: about.kind(), messages: about.messages(), formats: Vec::new() }
-    }
-
-    pub(crate) fn set_messages(&mut self, names: [&'static str; 2]) {
-        self.messages = names;
     }
 
     /// Returns the full name of the service.

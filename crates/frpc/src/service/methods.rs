@@ -155,7 +155,7 @@ impl<S: Send + Sync + 'static> MethodsBuilder<S> {
     /// If no method was added.
     pub fn messages(mut self, names: [&'static str; 2]) -> Self {
         let last = self.methods.entries.last_mut().expect("method should be added before its messages");
-        last.offered.set_messages(names);
+        last.offered.messages = names;
         self
     }
 

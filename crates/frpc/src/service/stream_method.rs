@@ -140,8 +140,7 @@ impl<A: Message + Send + 'static> StreamRequest<A> for A {
 impl<A: Message + Send + 'static> StreamRequest<A> for Streaming<A> {
     async fn receive(stream: ReceivedStream<'_>, receiver: StreamReceiver) -> Option<(Self, Option<MemoryCharge>)> {
         let end = ReceiverEnd::Server(stream.shared_receiver.clone());
-        let messages = Streaming::new(Some(receiver), end, stream.reading, None);
-        Some((messages.translated(stream.translation.cloned()), None))
+        Some((Streaming::new(Some(receiver), end, stream.reading, None, stream.translation.cloned()), None))
     }
 
     async fn read(

@@ -46,7 +46,7 @@ impl<M: Message> Streaming<M> {
         deadline: Option<Pin<Box<Sleep>>>,
     ) -> Self {
         let reading = DecodeOptions::whole(Nesting::default());
-        let mut stream = Self::new(None, ReceiverEnd::Server(Arc::default()), reading, deadline);
+        let mut stream = Self::new(None, ReceiverEnd::Server(Arc::default()), reading, deadline, None);
         stream.elsewhere = Some(DetachedSource { messages: Mutex::new(Box::pin(messages)), headers });
         stream
     }

@@ -28,7 +28,7 @@ impl From<Status> for tonic::Status {
 }
 
 /// Converts the status, preserving its details and metadata. Entries that [`Metadata`] cannot represent are dropped,
-/// and their keys are logged.
+/// and logged.
 impl From<tonic::Status> for Status {
     fn from(status: tonic::Status) -> Self {
         let mut converted = Self::new(status.code().into(), status.message());
@@ -38,8 +38,7 @@ impl From<tonic::Status> for Status {
         let mut metadata = Metadata::new();
         for entry in status.metadata().iter() {
             if let Err(error) = insert(&mut metadata, &entry) {
-                let key = key(&entry);
-                tracing::debug!(key, %error, "metadata entry of a tonic status dropped");
+                tracing::debug!(%error, "metadata entry of a tonic status dropped");
             }
         }
         if metadata.is_empty() { converted } else { converted.with_metadata(metadata) }

@@ -88,14 +88,6 @@ impl Entries {
         if self.has_sensitive { None } else { Some(self.bytes()) }
     }
 
-    fn bytes_mut(&mut self) -> &mut [u8] {
-        if self.apart.is_empty() {
-            self.inline.get_mut(..self.length.into()).unwrap_or_default()
-        } else {
-            &mut self.apart
-        }
-    }
-
     /// Returns the encoded length of all entries.
     fn len(&self) -> usize {
         self.bytes().len()
@@ -201,7 +193,8 @@ impl Entries {
     pub(super) fn mark_sensitive(&mut self, key: &[u8]) -> bool {
         let found: Vec<_> = self.iter().filter(|entry| entry.key == key).map(|entry| entry.begin).collect();
         for begin in &found {
-            if let Some(kind) = self.bytes_mut().get_mut(*begin) {
+            let bytes = if self.apart.is_empty() { &mut self.inline[..] } else { &mut self.apart };
+            if let Some(kind) = bytes.get_mut(*begin) {
                 *kind |= SENSITIVE;
                 self.has_sensitive = true;
             }

@@ -125,11 +125,14 @@ impl InnermostCall {
         L: FnOnce(Request<A>) -> F + Send + 'static,
         F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
     {
-        let Some(mut spare) = spare else { return Self::of(CallStage::boxed(make, message)) };
+        let boxed = |make, message| -> Pin<Box<dyn MakeCall>> {
+            Box::pin(CallStage::<A, B, L, F> { make: Some((make, message)), making: None, reply: None })
+        };
+        let Some(mut spare) = spare else { return Self::of(boxed(make, message)) };
         match spare.call.as_mut().slot().downcast_mut::<Option<(L, A)>>() {
             Some(slot) => *slot = Some((make, message)),
             // The memory belongs to a call of another type. Allocate instead.
-            None => spare.call = CallStage::boxed(make, message),
+            None => spare.call = boxed(make, message),
         }
         spare.is_coming = true;
         spare.has_run.store(false, Ordering::Relaxed);
@@ -140,17 +143,5 @@ impl InnermostCall {
         let extras = OptionalExtras::default();
         let (has_run, slots) = (Arc::default(), Vec::new());
         Box::new(Self { call, parts: None, is_coming: true, is_own: true, rest: None, has_run, extras, slots })
-    }
-}
-
-impl<A, B, L, F> CallStage<A, B, L, F>
-where
-    A: Send + 'static,
-    B: Send + 'static,
-    L: FnOnce(Request<A>) -> F + Send + 'static,
-    F: Future<Output = Result<Response<B>, Status>> + Send + 'static,
-{
-    fn boxed(make: L, message: A) -> Pin<Box<dyn MakeCall>> {
-        Box::pin(Self { make: Some((make, message)), making: None, reply: None })
     }
 }

@@ -80,7 +80,7 @@ impl Observed {
         let batches = Batches::default();
         let observers = Observers { batches: Some(Arc::new(batches.clone())), ..Observers::default() };
         let mut calls = Calls::default();
-        calls.set_observers(Some(&Arc::new(observers)));
+        calls.observe_by(&Arc::new(observers));
         Self { calls, batches, now: clock::now() }
     }
 
@@ -207,7 +207,7 @@ impl Observer for NoSamples {
 fn unsampled_call_keeps_trace_for_retry() {
     let observers = Observers { observer: Some(Arc::new(NoSamples)), ..Observers::default() };
     let mut calls = Calls::default();
-    calls.set_observers(Some(&Arc::new(observers)));
+    calls.observe_by(&Arc::new(observers));
     let trace = TraceContext::new([1; 16], [2; 8], false);
     let ticket = calls.begin(ADD.operation, None, Waker::noop()).unwrap();
     calls.observe(ticket, &ADD, Token::NO_END, trace.as_ref());

@@ -25,7 +25,7 @@ use std::convert::Infallible;
 use std::future::{pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
@@ -50,47 +50,17 @@ where
     read(channel.call_grpc(method, timeout, extras, requests, sent).await?, decode)
 }
 
-/// Makes a server-streaming call to a gRPC server, as the innermost call of the channel's middleware.
-pub(crate) fn server_streaming<A, B>(
-    channel: &Channel,
-    method: &'static Method,
-    request: Request<A>,
-) -> Result<Response<Streaming<B>>, Status>
-where
-    A: Message,
-    B: Message + 'static,
-{
-    let timeout = request.timeout();
-    let (message, extras) = request.into_parts();
-    replies(channel, method, timeout, extras, encode(&message)?)
-}
-
-/// Makes a bidirectional streaming call to a gRPC server, as the innermost call of the channel's middleware.
-pub(crate) fn streaming<S, B>(
-    channel: &Channel,
-    method: &'static Method,
-    request: Request<S>,
-) -> Result<Response<Streaming<B>>, Status>
-where
-    S: Stream + Send + 'static,
-    S::Item: Message,
-    B: Message + 'static,
-{
-    let timeout = request.timeout();
-    let (messages, extras) = request.into_parts();
-    replies(channel, method, timeout, extras, encode_all(messages, None)?)
-}
-
 pub(crate) fn decode<B: Message>(message: Bytes) -> Result<B, Status> {
     (protobuf_codec::<B>()?.decode)(message).map_err(invalid)
 }
 
-fn encode(message: &(impl EncodeBody + ?Sized)) -> Result<GrpcRequests, Status> {
+/// Encodes the only message of a request.
+pub(crate) fn encode(message: &(impl EncodeBody + ?Sized)) -> Result<GrpcRequests, Status> {
     enveloped(|out| message.encode_protobuf(out)).map(GrpcRequests::Whole).map_err(Status::not_run)
 }
 
 /// Returns a stream that encodes the requests and drops `sending` after the last one.
-fn encode_all<S>(messages: S, sending: Option<Sending>) -> Result<GrpcRequests, Status>
+pub(crate) fn encode_all<S>(messages: S, sending: Option<Sending>) -> Result<GrpcRequests, Status>
 where
     S: Stream + Send + 'static,
     S::Item: Message,

@@ -251,9 +251,7 @@ impl Link {
         };
         let link = Arc::new(Self(Mutex::new(state), changes));
         runtime.spawn(drive(link.clone(), transport, keepalive));
-        let mut guard = CloseOnDrop(Some(link));
         poll_fn(|task| {
-            let Some(link) = &guard.0 else { return Poll::Pending };
             let mut state = link.0.lock();
             if state.has_ended {
                 let reason = state.reason.as_deref().unwrap_or_default();
@@ -266,7 +264,7 @@ impl Link {
             Poll::Pending
         })
         .await?;
-        guard.0.take().ok_or_else(|| io::ErrorKind::NotConnected.into())
+        Ok(link)
     }
 
     /// Opens a stream for a call. Returns `None` if the connection accepts no further streams. Also returns `None` if
@@ -378,17 +376,6 @@ impl Link {
     /// Makes the connection behave as if it had no unused stream ids.
     pub(super) fn use_up_ids(&self) {
         self.0.lock().http2.shut_down(now());
-    }
-}
-
-/// Closes a connection if the task that was opening it is cancelled.
-struct CloseOnDrop(Option<Arc<Link>>);
-
-impl Drop for CloseOnDrop {
-    fn drop(&mut self) {
-        if let Some(link) = &self.0 {
-            link.close();
-        }
     }
 }
 
@@ -534,14 +521,7 @@ impl Drop for Call {
 async fn drive(link: Arc<Link>, mut transport: Pin<Box<dyn Io>>, keepalive: Keepalive) {
     let guard = EndOnDrop(link);
     let link = &*guard.0;
-    let mut driver = Driver {
-        buffer: BytesMut::new(),
-        input: Bytes::new(),
-        keepalive,
-        silent_since: None,
-        has_pinged: false,
-        is_flushing: false,
-    };
+    let mut driver = Driver { keepalive, ..Driver::default() };
     let mut alarm = pin!(sleep_until(after(now(), FAR).into()));
     let error = poll_fn(|task| driver.poll(link, transport.as_mut(), alarm.as_mut(), task)).await;
     tracing::debug!(%error, "connection to a gRPC server ended");
@@ -560,6 +540,7 @@ impl Drop for EndOnDrop {
     }
 }
 
+#[derive(Default)]
 struct Driver {
     /// Buffer for the next read.
     buffer: BytesMut,

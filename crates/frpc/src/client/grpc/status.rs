@@ -21,11 +21,6 @@ pub(super) enum CallError {
 }
 
 impl CallError {
-    /// Returns whether the server is known not to have processed the call, so that it can be retried.
-    pub(super) fn has_not_run(&self) -> bool {
-        matches!(self, Self::Reset(ErrorCode::REFUSED_STREAM))
-    }
-
     /// Returns the progress of the failed call, which determines whether it may be retried.
     pub(super) fn sent_state(&self) -> SentState {
         match self {
