@@ -89,61 +89,53 @@ pub(crate) fn number(
     options.check(schema)?;
     let mut files = files.to_vec();
     files.sort_by_key(|proto| (schema.is_import(proto), proto.name()));
-    let mut allocator = OperationAllocator { used: OPERATIONS_KEPT.collect() };
+    // Operation numbers that are reserved or already assigned to a method.
+    let mut used: BTreeSet<u16> = OPERATIONS_KEPT.collect();
     let mut operations = Operations::new();
     let go = (options.numbering == Numbering::Go).then_some(OPERATION_FIRST);
     // Number files with a configured first operation before files that take free numbers.
     let firsts = files.iter().map(|file| (file, options.base(file.name()).or(go)));
     let (bound, free): (Vec<_>, Vec<_>) = firsts.partition(|(_, first)| first.is_some());
     for (file, first) in bound.into_iter().chain(free) {
-        operations.insert(file.name().to_owned(), allocator.number(file, first)?);
+        let first = first.map_or_else(|| room(&used, file), |first| Ok(first.into()))?;
+        let numbers = numbers(file, first)?;
+        used.extend(numbers.iter().flatten());
+        operations.insert(file.name().to_owned(), numbers);
     }
     check_overlaps(schema, &files, &operations, options)?;
     Ok(operations)
 }
 
-struct OperationAllocator {
-    /// Operation numbers that are reserved or already assigned to a method.
-    used: BTreeSet<u16>,
+/// Returns consecutive operation numbers for the methods of each service of a file, starting at `next`.
+fn numbers(proto: &FileDescriptorProto, mut next: u32) -> Result<Vec<Vec<u16>>, Error> {
+    let mut operations = Vec::new();
+    for service in &proto.service {
+        let mut numbers = Vec::new();
+        for method in &service.method {
+            let Ok(operation) = u16::try_from(next) else {
+                let (service, method, last) = (full_name(proto.package(), service.name()), method.name(), u16::MAX);
+                let text = format!("no operation up to {last} is left for `{service}.{method}`");
+                return Err(Error::new(ErrorKind::Unsupported, text));
+            };
+            numbers.push(operation);
+            next += 1;
+        }
+        operations.push(numbers);
+    }
+    Ok(operations)
 }
 
-impl OperationAllocator {
-    /// Assigns consecutive operation numbers to the methods of a file, starting at `first` or at a free number.
-    fn number(&mut self, proto: &FileDescriptorProto, first: Option<u16>) -> Result<Vec<Vec<u16>>, Error> {
-        let mut next = match first {
-            Some(first) => u32::from(first),
-            None => self.room(proto)?,
-        };
-        let mut operations = Vec::new();
-        for service in &proto.service {
-            let mut numbers = Vec::new();
-            for method in &service.method {
-                let Ok(operation) = u16::try_from(next) else {
-                    let (service, method, last) = (full_name(proto.package(), service.name()), method.name(), u16::MAX);
-                    let text = format!("no operation up to {last} is left for `{service}.{method}`");
-                    return Err(Error::new(ErrorKind::Unsupported, text));
-                };
-                numbers.push(operation);
-                next += 1;
-            }
-            operations.push(numbers);
-        }
-        self.used.extend(operations.iter().flatten());
-        Ok(operations)
-    }
-
-    /// Returns the first operation number for a file that has no `operation_base`.
-    fn room(&self, proto: &FileDescriptorProto) -> Result<u32, Error> {
-        let methods: usize = proto.service.iter().map(|service| service.method.len()).sum();
-        first_free(&self.used, u32::try_from(methods).unwrap_or(u32::MAX)).ok_or_else(|| {
-            let text = format!(
-                "the other files of the build leave no room for the {methods} methods of {}: set the `operation_base` \
-                 of some files, or `numbering(Numbering::Go)` if they are for different servers",
-                proto.name()
-            );
-            Error::new(ErrorKind::Unsupported, text)
-        })
-    }
+/// Returns the first operation number for a file that has no `operation_base`.
+fn room(used: &BTreeSet<u16>, proto: &FileDescriptorProto) -> Result<u32, Error> {
+    let methods: usize = proto.service.iter().map(|service| service.method.len()).sum();
+    first_free(used, u32::try_from(methods).unwrap_or(u32::MAX)).ok_or_else(|| {
+        let text = format!(
+            "the other files of the build leave no room for the {methods} methods of {}: set the `operation_base` of \
+             some files, or `numbering(Numbering::Go)` if they are for different servers",
+            proto.name()
+        );
+        Error::new(ErrorKind::Unsupported, text)
+    })
 }
 
 /// Returns the first operation number for a file with this many methods. The numbers of all its methods are free.
@@ -192,11 +184,8 @@ fn check_overlaps(
                      reflection and health, which every server may have: set another `operation_base` of the file",
                     name(file, service)
                 );
-                return Err(Error::at(
-                    ErrorKind::Option,
-                    schema.position(file, &within(&[], tag::FILE_SERVICE, service)),
-                    text,
-                ));
+                let position = schema.position(file, &within(&[], tag::FILE_SERVICE, service));
+                return Err(Error::at(ErrorKind::Option, position, text));
             }
         }
     }

@@ -7,7 +7,7 @@
 use proc_macro2::{Literal, TokenStream};
 use prost_types::FieldDescriptorProto;
 use prost_types::field_descriptor_proto::{Label, Type as Kind};
-use quote::quote;
+use quote::{format_ident, quote};
 use syn::{Item, Type};
 
 use crate::error::Error;
@@ -57,11 +57,7 @@ fn field_memory(message: &Message<'_>, field: &FieldDescriptorProto) -> Result<O
     let of_map = map_value(field, index);
     let memory = match generics(&found.ty)[..] {
         [key, value] => {
-            let map = if is_named(&found.ty, "BTreeMap") {
-                quote! { btree_map }
-            } else {
-                quote! { map }
-            };
+            let map = format_ident!("{}", if is_named(&found.ty, "BTreeMap") { "btree_map" } else { "map" });
             let to = (is_message(of_map.unwrap_or(field)) && is_counted).then(|| quote! { .to::<#value>() });
             quote! { #path::#map::<#key, #value>()#to }
         }

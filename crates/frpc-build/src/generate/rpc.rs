@@ -64,20 +64,15 @@ impl Rpc {
     /// Returns the types of the argument and the result of the method's handler.
     pub(crate) fn handled(&self) -> (TokenStream, TokenStream) {
         let Self { request, reply, .. } = self;
-        let request = if self.is_raw {
-            quote! { ::frpc::Undecoded<#request> }
-        } else {
-            quote! { #request }
+        let request = match (self.streams_requests, self.is_raw) {
+            (true, true) => quote! { ::frpc::Streaming<::frpc::Undecoded<#request>> },
+            (true, false) => quote! { ::frpc::Streaming<#request> },
+            (false, true) => quote! { ::frpc::Undecoded<#request> },
+            (false, false) => quote! { #request },
         };
-        let request = if self.streams_requests {
-            quote! { ::frpc::Streaming<#request> }
-        } else {
-            request
-        };
-        let reply = if self.streams_replies {
-            quote! { ::frpc::ResponseStream<#reply> }
-        } else {
-            quote! { #reply }
+        let reply = match self.streams_replies {
+            true => quote! { ::frpc::ResponseStream<#reply> },
+            false => quote! { #reply },
         };
         let result = quote! { ::core::result::Result<::frpc::Response<#reply>, ::frpc::Status> };
         (quote! { ::frpc::Request<#request> }, result)
