@@ -561,8 +561,8 @@ impl Group {
         self.ready = self.members.len();
     }
 
-    /// Selects the group member that receives the next message, in round-robin order. Skips members with a backlog
-    /// unless all have one. Returns `None` if the group has no members.
+    /// Selects the group member that receives the next message, in round-robin order. Skips members that had a backlog
+    /// when they were last checked, unless all have one. Returns `None` if the group has no members.
     fn choose(&mut self, has_backlog: impl Fn(&Subscriber) -> bool) -> Option<(&Arc<Subscriber>, u16)> {
         // Check only a few of the members with a backlog again, so that many of them do not slow down each message.
         for _ in 0..(self.members.len() - self.ready).min(CHECKED_AT_ONCE) {
