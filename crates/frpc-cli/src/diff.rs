@@ -59,8 +59,8 @@ async fn load(name: &str, context: &Context) -> Result<Schema, Failure> {
         _ if is_server => (Vec::new(), None),
         _ => (Vec::new(), Some(path)),
     };
-    // `Context::schema` connects to the server only if `source` names no file. It is therefore harmless that `server` is
-    // also set to the name of a file.
+    // `Context::schema` connects to the server only if `source` names no file. It is therefore harmless that `server`
+    // is also set to the name of a file.
     let source = SourceArguments { proto, descriptor_set, ..context.source.clone() };
     let server = ServerArguments { server: Some(name.to_owned()), ..context.server.clone() };
     let mut schema = Context { server, source, screen: context.screen }.schema().await?;

@@ -1,5 +1,5 @@
-//! Options that all commands have in common, and the source of a command's schema: the files that its arguments name, or
-//! else the server.
+//! Options that all commands have in common, and the source of a command's schema: the files that its arguments name,
+//! or else the server.
 
 use crate::arguments::{ServerArguments, SourceArguments};
 use crate::failure::Failure;
@@ -46,8 +46,8 @@ impl Context {
         Ok(schema)
     }
 
-    /// Loads the schema from the files that the arguments name. If they name none and `asks_server` is set, requests the
-    /// schema from the server. If the server shows none, prints a warning and returns `None`.
+    /// Loads the schema from the files that the arguments name. If they name none and `asks_server` is set, requests
+    /// the schema from the server. If the server shows none, prints a warning and returns `None`.
     pub(crate) async fn schema_if_shown(&self, asks_server: bool) -> Result<Option<Arc<Schema>>, Failure> {
         let mut schema = schema::load_optional(&self.source)?;
         if schema.is_none() && asks_server {

@@ -62,9 +62,9 @@ frpc.experts = { malformed, short }
 local tcp_stream = Field.new("tcp.stream")
 
 -- `connections` contains the state of each connection: the length of its headers, the port of the end that sent the
--- first packet, the methods of its open streams, and the packets that have arrived in part. `told` contains the method of
--- each STREAM frame, and the packet that each FRAGMENT completes, by the position of the frame. They are determined in
--- the first pass, because Wireshark dissects frames in any order later.
+-- first packet, the methods of its open streams, and the packets that have arrived in part. `told` contains the method
+-- of each STREAM frame, and the packet that each FRAGMENT completes, by the position of the frame. They are determined
+-- in the first pass, because Wireshark dissects frames in any order later.
 local connections, told = {}, {}
 
 function frpc.init()
@@ -205,8 +205,7 @@ local function join(tvb, partial, at, stop)
 end
 
 -- Adds a complete frame, whose body is from `at` to `stop`, to the tree. Returns the text for the packet list.
-local frame
-function frame(tvb, pinfo, tree, connection, frame_at, at, stop, id, operation)
+local function frame(tvb, pinfo, tree, connection, frame_at, at, stop, id, operation)
   -- Buffers of several reassembled segments may end in one segment.
   local key = pinfo.number .. ":" .. tvb:offset() .. ":" .. frame_at
   if stop > at then tree:add(f.body, tvb(at, stop - at)) end
