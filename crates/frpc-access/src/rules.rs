@@ -72,12 +72,15 @@ pub(crate) struct RuleSet {
     has_exclusion: bool,
 }
 
+/// A range of operations, as given to [`Access::allow_mounted`].
+type Operations = (Bound<u16>, Bound<u16>);
+
 #[derive(Clone, Default)]
 struct Rules {
     conditions: Vec<Who>,
     /// Access rules of single methods, by full method name.
     methods: HashMap<String, Rule>,
-    mounted: Vec<((Bound<u16>, Bound<u16>), Rule)>,
+    mounted: Vec<(Operations, Rule)>,
     fallback: Option<Rule>,
     by_certificate: bool,
     by_user: bool,
