@@ -241,9 +241,12 @@ fn reload_tls(tls: &ServerTls, arguments: &GatewayArguments) -> Result<(), Failu
     reloaded.map_err(|error| Failure::file(certificate, &error))
 }
 
-/// Returns the gateway's TLS identity with the path of its certificate, and the authorities that must have issued the
-/// certificates of clients, if they need one. Returns `None` if TLS is disabled.
-fn tls_files(arguments: &GatewayArguments) -> Result<Option<(&Path, Identity, Option<Authorities>)>, Failure> {
+/// The path of the gateway's certificate, its TLS identity, and the authorities that must have issued the certificates of
+/// clients, if they need one.
+type TlsFiles<'a> = (&'a Path, Identity, Option<Authorities>);
+
+/// Reads the files of the gateway's TLS settings. Returns `None` if TLS is disabled.
+fn tls_files(arguments: &GatewayArguments) -> Result<Option<TlsFiles<'_>>, Failure> {
     let (Some(certificate), Some(key)) = (&arguments.listen_cert, &arguments.listen_key) else { return Ok(None) };
     let identity = identity(certificate, key)?;
     let clients = arguments.listen_cacert.as_deref().map(authorities).transpose()?;
