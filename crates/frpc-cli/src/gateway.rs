@@ -241,8 +241,8 @@ fn reload_tls(tls: &ServerTls, arguments: &GatewayArguments) -> Result<(), Failu
     reloaded.map_err(|error| Failure::file(certificate, &error))
 }
 
-/// The path of the gateway's certificate, its TLS identity, and the authorities that must have issued the certificates of
-/// clients, if they need one.
+/// The path of the gateway's certificate, its TLS identity, and the authorities that must have issued the certificates
+/// of clients, if they need one.
 type TlsFiles<'a> = (&'a Path, Identity, Option<Authorities>);
 
 /// Reads the files of the gateway's TLS settings. Returns `None` if TLS is disabled.

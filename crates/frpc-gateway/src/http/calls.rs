@@ -86,15 +86,22 @@ impl<'a> Calls<'a> {
     }
 
     /// Returns the method at a path for messages in the given format. Returns `None` if the method does not support the
-    /// format or the cache of methods is full.
+    /// format.
     pub(crate) fn enter(&mut self, path: &str, method: &AdapterMethod, format: Format) -> Option<CallTarget> {
         let position = self.called.iter().position(|called| called.format == format && *called.path == *path);
-        if position.is_none() && self.called.len() < METHODS_MAX {
-            let slot = method.slot(format.name())?;
-            self.called.push(ResolvedMethod { path: path.into(), format, slot, digits: 2 });
-            return Some(CallTarget::Method(self.called.len() - 1));
-        }
-        position.map(CallTarget::Method)
+        let position = match position {
+            Some(position) => position,
+            None => {
+                let slot = method.slot(format.name())?;
+                // Begin again with an empty cache, so that a connection that calls many methods keeps using this path.
+                if self.called.len() == METHODS_MAX {
+                    self.called.clear();
+                }
+                self.called.push(ResolvedMethod { path: path.into(), format, slot, digits: 2 });
+                self.called.len() - 1
+            }
+        };
+        Some(CallTarget::Method(position))
     }
 
     /// Starts a call. If the call completes immediately, appends the response to `out`. Otherwise, returns the

@@ -343,7 +343,7 @@ impl<'a> FastPath<'a> {
     }
 
     /// Returns the target of a call, or the response to another request. Returns `None` for requests that hyper serves:
-    /// those with a streamed response, rare ones, and calls of further methods once the cache of methods is full.
+    /// those with a streamed response, and rare ones.
     fn target(&mut self, path: &str, route: Route) -> Option<Result<CallTarget, Answer>> {
         match route {
             Route::Answer(answer) => Some(Err(answer)),
