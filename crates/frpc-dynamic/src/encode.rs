@@ -66,11 +66,13 @@ impl Writer<'_> {
                 if of.kind() != Kind::Any {
                     to.note_lost_presence();
                 }
-                self.default(of, field, to)
+                of.encode_default(to);
+                Ok(())
             }
             Shape::Member { of, .. } if to.form() == Form::Flat => {
                 if !is_set {
-                    return self.default(of, field, to);
+                    of.encode_default(to);
+                    return Ok(());
                 }
                 let value = message.get_field(&field.descriptor);
                 if is_default(&value) {
@@ -123,18 +125,6 @@ impl Writer<'_> {
             }
         }
         to.member_head(0);
-        Ok(())
-    }
-
-    /// Encodes an absent value in the flat encoding, which has no special form for it. A message is encoded as nil, and
-    /// any other value as the default of its type.
-    fn default(&mut self, of: &Element, field: &Field, to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        match of {
-            // Encode the index of the number 0, the default of every proto3 enum.
-            Element::Enum(indexes) => to.u32(indexes.index_of(0).unwrap_or(0)),
-            Element::Message(_) => to.nil(),
-            of => return self.value(of, &Value::default_value(&field.descriptor.kind()), to),
-        }
         Ok(())
     }
 

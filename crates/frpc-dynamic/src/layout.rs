@@ -194,6 +194,26 @@ impl Element {
             Self::Message(_) => Kind::Any,
         }
     }
+
+    /// Encodes an absent value in the flat encoding, which has no special form for it. A message is encoded as nil, and
+    /// any other value as the default of its type.
+    pub fn encode_default(&self, to: &mut Encoder<'_>) {
+        match self {
+            Self::Bool => to.bool(false),
+            Self::I32 => to.i32(0),
+            Self::I64 => to.i64(0),
+            Self::U32 => to.u32(0),
+            Self::U64 => to.u64(0),
+            Self::F32 => to.f32(0.0),
+            Self::F64 => to.f64(0.0),
+            // Encoding cannot fail, because the values are empty.
+            Self::String => to.string("").unwrap_or_default(),
+            Self::Bytes => to.bytes(&[]).unwrap_or_default(),
+            // Encode the index of the number 0, the default of every proto3 enum.
+            Self::Enum(indexes) => to.u32(indexes.index_of(0).unwrap_or(0)),
+            Self::Message(_) => to.nil(),
+        }
+    }
 }
 
 impl Indexes {
