@@ -337,9 +337,14 @@ impl Generation {
                 Ok(None) => tracing::warn!(target: "frisbee::restart", "previous generation ended without a reply"),
             }
         }
-        if matches!(self.phase, Phase::Ready | Phase::Replaced) {
-            return Ok(());
+        if !matches!(self.phase, Phase::Ready | Phase::Replaced) {
+            self.take_over();
         }
+        Ok(())
+    }
+
+    /// Closes unused inherited sockets, and notifies the service manager that this process serves.
+    fn take_over(&mut self) {
         self.predecessor = None;
         self.phase = Phase::Ready;
         for socket in self.inherited.drain(..) {
@@ -354,7 +359,6 @@ impl Generation {
         } else {
             notify(&[NotifyState::MainPid(process::id()), NotifyState::Ready]);
         }
-        Ok(())
     }
 
     /// Waits until a successor has taken over. This process should then stop accepting and finish its work, for example
