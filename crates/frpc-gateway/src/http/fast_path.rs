@@ -125,16 +125,7 @@ impl<'a> FastPath<'a> {
                 self.flush(&[]).await?;
                 continue;
             }
-            // Ignore empty lines before a request line (RFC 9112, section 2.2).
-            while self.input.starts_with(b"\r\n") {
-                self.input.advance(2);
-                self.scanned = 0;
-                // The line does not begin a request, so the connection is idle again. If the line arrived in two reads,
-                // the first one has started the request timeout.
-                if has_served {
-                    self.started = None;
-                }
-            }
+            self.skip_empty_lines(has_served);
             match head::end(&self.input, self.scanned) {
                 Ok(Some(end)) => {
                     self.scanned = 0;
@@ -147,7 +138,7 @@ impl<'a> FastPath<'a> {
                     }
                     match self.request(end).await? {
                         NextAction::Next => continue,
-                        NextAction::Close => return self.close().await.map(|()| Handover::Nothing),
+                        NextAction::Close => return self.end(None).await,
                         NextAction::HandOver(left) => {
                             self.flush(&[]).await?;
                             return Ok(left);
@@ -155,10 +146,7 @@ impl<'a> FastPath<'a> {
                     }
                 }
                 Ok(None) => self.scanned = self.input.len(),
-                Err(malformed) => {
-                    self.malformed(malformed);
-                    return self.close().await.map(|()| Handover::Nothing);
-                }
+                Err(malformed) => return self.end(Some(malformed)).await,
             }
             // Flush only before waiting, so that pipelined requests share a write.
             self.flush(&[]).await?;
@@ -177,13 +165,33 @@ impl<'a> FastPath<'a> {
                 Some(1..) => turn = Turn::new(now(), context.config()),
                 // Close an idle connection without an error response, because there is no request to respond to.
                 ended => {
-                    if ended.is_none() && !self.input.is_empty() {
-                        self.malformed(Malformed::TooSlow);
-                    }
-                    return self.close().await.map(|()| Handover::Nothing);
+                    let is_slow = ended.is_none() && !self.input.is_empty();
+                    return self.end(is_slow.then_some(Malformed::TooSlow)).await;
                 }
             }
         }
+    }
+
+    /// Ignores empty lines before a request line (RFC 9112, section 2.2).
+    fn skip_empty_lines(&mut self, has_served: bool) {
+        while self.input.starts_with(b"\r\n") {
+            self.input.advance(2);
+            self.scanned = 0;
+            // The line does not begin a request, so the connection is idle again. If the line arrived in two reads, the
+            // first one has started the request timeout.
+            if has_served {
+                self.started = None;
+            }
+        }
+    }
+
+    /// Rejects a malformed request, if there is one, and closes the connection.
+    async fn end(&mut self, malformed: Option<Malformed>) -> io::Result<Handover> {
+        if let Some(malformed) = malformed {
+            self.malformed(malformed);
+        }
+        self.close().await?;
+        Ok(Handover::Nothing)
     }
 
     /// Waits for a pending call and writes its response.
