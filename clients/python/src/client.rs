@@ -31,7 +31,7 @@ pub(crate) type Offered = (Vec<Described>, Py<PyAny>, bool, usize, Option<(Py<In
 /// A channel to a server. Lost connections are replaced.
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Channel {
-    /// How the channel is driven.
+    /// The channel with the runtime that drives it.
     parts: Forkable<Parts>,
 }
 

@@ -300,7 +300,7 @@ enum Input {
     Stream(Incoming),
 }
 
-/// Encoding that a caller uses. That of a stream is known once its first request has arrived.
+/// Encoding of the caller's messages. In a call with a stream of requests, it is known once the first one has arrived.
 pub(crate) type CallerEncoding = Arc<OnceLock<Encoding>>;
 
 impl Call {

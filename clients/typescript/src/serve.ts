@@ -8,7 +8,7 @@ import type { AnyService, Handlers, Method, ServerCall, Source } from "./service
 import { Is, Status, givenUp, late, notRun, textOf, toStatus } from "./status.js";
 import { stream, type Stream } from "./stream.js";
 
-/** Maximum time in ms until the caller of a stream ends its direction, too, after the handler has ended. */
+/** Time in ms that the caller of a stream has to send its END after the handler has ended. */
 const END_WITHIN = 10_000;
 
 type AnyHandler = (request: unknown, call: ServerCall) => unknown;

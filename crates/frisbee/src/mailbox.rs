@@ -465,7 +465,7 @@ impl Mailbox {
     ) -> Poll<Result<PeerKind, SendError>> {
         self.poll_until(context, watch, |inner| match &inner.peer {
             PeerKind::Unknown => inner.check_open().err().map(Err),
-            // The kind remains known after the connection has closed.
+            // Return a known kind even if the connection has closed.
             peer => Some(Ok(peer.clone())),
         })
     }

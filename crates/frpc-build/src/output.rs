@@ -13,7 +13,7 @@ use crate::plan::Layout;
 /// The folder into which a build writes the generated files.
 pub(crate) struct Folder {
     path: PathBuf,
-    /// Whether the folder is cargo's `OUT_DIR`, the default in a build script, so that generated code can use
+    /// Whether the folder is cargo's `OUT_DIR`. If so, generated code can include files of the folder by
     /// `env!("OUT_DIR")`.
     pub(crate) is_cargos: bool,
 }

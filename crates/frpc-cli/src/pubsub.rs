@@ -75,7 +75,7 @@ pub(crate) async fn publish(arguments: PubArguments, context: &Context) -> Resul
 /// Messages to publish: those of the command line, and then the lines of standard input, if requested.
 enum Messages<'a> {
     Typed(&'a TypedMessages, Input),
-    /// Messages and lines are any bytes.
+    /// Messages of arbitrary bytes. Each line of standard input is a message.
     Plain(VecDeque<Bytes>, Option<tokio::io::Split<BufReader<tokio::io::Stdin>>>),
 }
 

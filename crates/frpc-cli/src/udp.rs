@@ -185,7 +185,8 @@ async fn exchange(
     let sent_max = retries.saturating_add(1);
     let interval = deadline / sent_max;
     let started = Instant::now();
-    // Use one byte more than the longest datagram, because the system truncates longer ones silently.
+    // One byte more than the longest permitted datagram. The system truncates a longer one without an error, so only a
+    // full buffer reveals it.
     let mut buffer = vec![0; DATAGRAM_MAX + 1];
     let mut failure = Failure::new("the server has no address");
     for sent in 1..=sent_max {
@@ -201,7 +202,7 @@ async fn exchange(
             }
         }
         if sent < sent_max {
-            // Wait before the next attempt, because a restarting server may listen again by then.
+            // After a refusal, wait for the rest of the interval. A server that restarts may listen again by then.
             sleep_until(until).await;
         }
     }
@@ -219,7 +220,8 @@ async fn socket(peer: SocketAddr) -> io::Result<UdpSocket> {
 
 async fn notify(socket: &UdpSocket, datagram: &[u8]) -> io::Result<()> {
     socket.send(datagram).await?;
-    // Check now, because a refusal on loopback is reported immediately.
+    // Check for the ICMP error of a closed port, which loopback delivers before `send` returns. Nothing else would
+    // report it, because a notification has no reply.
     socket.take_error()?.map_or(Ok(()), Err)
 }
 

@@ -19,11 +19,11 @@ pub(crate) fn after(start: Instant, time: Duration) -> Instant {
 /// Number of requests between two reads of the clock in a [`Turn`], as on native connections.
 const REQUESTS_PER_LOOK: usize = 32;
 
-/// Time during which a busy connection occupies its thread; see [`Config::turn_max`].
+/// Limits how long a busy connection may run before other connections of its thread; see [`Config::turn_max`].
 pub(crate) struct Turn {
     end: Instant,
     requests: usize,
-    /// Whether other connections should run now.
+    /// Whether the time was used up when it was last checked.
     pub(crate) is_over: bool,
 }
 

@@ -1,7 +1,8 @@
 //! [`Batcher`]: dynamic batching of concurrent calls into one call of a function, such as the inference of a model.
 //!
 //! Calls wait in a bounded queue. The first call on an empty queue spawns a task that runs batches until the queue is
-//! empty. The task derives the expected batch size from the calls in flight, so a single caller waits only once.
+//! empty. A batch runs once it has as many calls as were in flight when the previous one ended, or when its first call
+//! has waited for the maximum delay. A single caller therefore waits for others only with its first call.
 
 use parking_lot::Mutex;
 use std::collections::VecDeque;
@@ -292,7 +293,7 @@ impl<T: Send + 'static, R: Send + 'static, E: From<BatchError> + Send + 'static>
             match step {
                 Step::Wait(None) => self.shared.complete.notified().await,
                 Step::Wait(Some(due)) => {
-                    // An error means that the delay has expired.
+                    // Ignore a timeout. The batch then runs with the calls that have arrived.
                     let _ = tokio::time::timeout_at(due, self.shared.complete.notified()).await;
                 }
                 Step::Run(batch) => self.serve(batch).await,

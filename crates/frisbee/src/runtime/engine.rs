@@ -222,7 +222,8 @@ impl<R: Router> Engine<R> {
         if taken != TakeOutcome::Messages {
             return taken;
         }
-        // Outside of the lock, because this may drop an order whose reason contains an error of the router.
+        // Replace the order after unlocking the mailbox. Its reason may contain an error of the user's router, whose
+        // destructor may use the connection.
         if let Some(ordered) = ordered {
             Order::put(*ordered, order);
         }

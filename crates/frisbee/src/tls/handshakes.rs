@@ -172,7 +172,7 @@ mod tests {
     use rustls::sign::CertifiedKey;
     use std::sync::{OnceLock, mpsc};
 
-    /// A resolver that reports whether the settings are unlocked when it is dropped.
+    /// A certificate resolver that sends, when dropped, whether the settings are unlocked.
     #[derive(Debug)]
     struct Resolver(OnceLock<Arc<Handshakes>>, mpsc::Sender<bool>);
 
@@ -197,7 +197,9 @@ mod tests {
         let (dropped, receiver) = mpsc::channel();
         let config = |resolver| {
             let builder = ServerConfig::builder_with_provider(crate::tls::provider());
-            let builder = builder.with_safe_default_protocol_versions().expect("provider should support TLS");
+            let builder = builder
+                .with_safe_default_protocol_versions()
+                .expect("provider should support the default versions of TLS");
             Arc::new(builder.with_no_client_auth().with_cert_resolver(resolver))
         };
         let [first, second, third] = [(); 3].map(|()| Arc::new(Resolver(OnceLock::new(), dropped.clone())));

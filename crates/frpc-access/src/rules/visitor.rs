@@ -265,8 +265,8 @@ impl PeerRules for Visitor {
         let rule = self.access.rule(rule);
         let own = self.own();
         let is_limited = !self.access.limits.is_empty() || rule.is_some_and(|rule| rule.limits.is_some());
-        // Do not cache the verdict on an unauthenticated caller, because the caller may later sign in as a principal
-        // that the rule rejects.
+        // The verdict on an unauthenticated caller may change, because a sign-in can give the connection a principal
+        // that the rule excludes.
         let stays = own.principal.is_some() || self.access.includes_all(rule);
         own.may(rule) && own.expires().is_none() && stays && !is_limited
     }

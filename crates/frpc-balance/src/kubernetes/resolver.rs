@@ -181,7 +181,7 @@ impl KubernetesResolver {
         }
     }
 
-    /// Has the EndpointSlices listed again. Returns the maximum delay before that.
+    /// Forgets the resource version, so that all EndpointSlices are listed again. Returns the maximum delay until then.
     fn discard_version(&mut self) -> Duration {
         self.version = None;
         self.discarded = self.discarded.saturating_add(1);

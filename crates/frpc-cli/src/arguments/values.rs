@@ -75,7 +75,8 @@ pub(super) fn field(text: &str) -> Result<(String, String), String> {
     Ok((name, value.to_owned()))
 }
 
-/// Further header fields of replies that HTTP defines. The gateway sends none of a backend, and none of the user.
+/// Fields that HTTP defines for replies, in addition to [`OF_PROTOCOLS`]. The gateway drops them from the replies of a
+/// backend, and would drop them from its settings.
 const OF_REPLIES: [&str; 8] =
     ["accept", "date", "expect", "origin", "proxy-authenticate", "proxy-authentication-info", "server", "vary"];
 
@@ -142,7 +143,7 @@ pub(super) fn interval(text: &str) -> Result<Duration, String> {
     duration(text).and_then(|time| range.contains(&time).then_some(time).ok_or("use 100ms to 1m".to_owned()))
 }
 
-/// Maximum duration. The time at which it ends can always be computed.
+/// Maximum duration. Adding it to the current time cannot overflow.
 const DURATION_MAX: Duration = Duration::from_secs(100 * 365 * 86_400);
 
 /// Parses a duration: a number followed by a unit.

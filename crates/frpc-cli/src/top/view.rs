@@ -10,8 +10,8 @@ use frpc_reflection::introspection_v1::{
 };
 use unicode_width::UnicodeWidthChar as _;
 
-/// A column of a table: its heading, the column to sort by, if the table can be sorted by it, and its width on a
-/// terminal. The column with the width 0 gets the remaining width.
+/// A column of a table: its heading, the sort order that it stands for, if any, and its width on a terminal. The width
+/// 0 stands for the rest of the line.
 type Heading = (&'static str, Option<Column>, usize);
 
 const CONNECTIONS: [Heading; 9] = [

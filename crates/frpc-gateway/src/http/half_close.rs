@@ -36,7 +36,7 @@ impl Probe {
         may_send: bool,
     ) -> io::Result<()> {
         if self.is_sent {
-            // On a reset socket, even an empty write fails.
+            // Detect a reset by the client. Even an empty write then fails.
             let _ = Pin::new(io).poll_write(task, &[])?;
             return Ok(());
         }

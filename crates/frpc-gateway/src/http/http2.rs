@@ -255,11 +255,11 @@ impl<'a> Driver<'a> {
             let (handled, written) = (handled?, written?);
             let is_flushed = !self.is_flushing && self.http2.is_flushed();
             if self.has_ended {
-                // A frame that has ended in its middle shows that the client was interrupted.
+                // If the input ends within a frame, the client has not shut down its side on purpose.
                 if is_flushed && self.http2.stream_count() == 0 || self.http2.is_mid_frame() {
                     return Poll::Ready(Ok(()));
                 }
-                // On a reset socket, even an empty write fails.
+                // Detect a reset by the client. Even an empty write then fails.
                 let _ = Pin::new(&mut self.transport).poll_write(task, &[])?;
             }
             if is_flushed && self.http2.is_shut_down() {
@@ -302,7 +302,7 @@ impl<'a> Driver<'a> {
         self.http2.set_stream_window(if self.is_short { WINDOW_LEAST } else { self.context.config().stream_credit });
         // Register the waker before reading input, so that an event posted during the read wakes the task again.
         self.mailbox.take(&mut self.events, task);
-        // If the last turn has left streams to be polled, more input can wait.
+        // Poll the streams that the last turn has left before reading more input.
         let has_left = !self.ready.is_empty();
         let mut is_busy = !self.events.is_empty() || has_left;
         while let Some(event) = self.events.pop_front() {
@@ -320,7 +320,7 @@ impl<'a> Driver<'a> {
             // Copy the rest of the input, because it may wait and must not retain the buffer of the thread.
             self.input = Bytes::copy_from_slice(&self.input);
         }
-        // Once the input that the last turn has left was handled, more can be read.
+        // Handling input that the last turn has left is progress too, because it permits the next read.
         is_busy |= has_read || self.input.len() < waiting;
         // Copy incomplete requests out of the thread's read buffer, because a slice would keep the whole buffer from
         // being reused.
@@ -361,7 +361,7 @@ impl<'a> Driver<'a> {
         (self.heard, self.has_pinged, self.has_ended) = (self.now, false, input.is_empty());
         if self.has_ended {
             self.http2.handle_half_close();
-            // The system of a client that has vanished answers the PING by resetting the connection.
+            // If the process of the client has ended, its operating system answers the PING with a reset.
             self.http2.ping();
             self.has_pinged = true;
         }
@@ -369,7 +369,7 @@ impl<'a> Driver<'a> {
         Ok(true)
     }
 
-    /// Handles the received frames, as far as the turn permits.
+    /// Handles received frames until none is left or the turn is over.
     fn handle_events(&mut self, turn: &mut Turn) -> Result<(), ConnectionError> {
         let (context, now) = (self.context, self.now);
         // Drop the batch before streams are polled, because their unary calls create batches.

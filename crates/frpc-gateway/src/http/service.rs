@@ -86,7 +86,7 @@ impl Reply {
     }
 }
 
-/// Head of an HTTP request, in the form of HTTP/2, and the version of its connection.
+/// Head of a request, which HTTP/1 requests are converted to as well, and the HTTP version of the connection.
 #[derive(Clone, Copy)]
 pub(crate) struct RequestParts<'a> {
     pub(super) head: &'a Head,

@@ -188,7 +188,8 @@ async fn half_closed_hyper_client_gets_response() {
         io.write_all(request.as_bytes()).await.expect("server should accept the request");
         io.shutdown().await.expect("client should shut down writing");
         host.begins().await;
-        // Give the server time to notice the shutdown.
+        // The clock is paused. It advances only while the server waits, so the server has read the end of the input and
+        // has checked whether the client still exists.
         sleep(Duration::from_secs(2)).await;
         host.released.add_permits(1);
         let response = rest(&mut io).await;
@@ -473,7 +474,8 @@ async fn half_closed_http2_client_gets_responses() {
         client.send(DATA, 1, 1, body).await;
         host.begins().await;
         client.writer.shutdown().await.expect("client should shut down writing");
-        // Give the server time to notice the shutdown.
+        // The clock is paused. It advances only while the server waits, so the server has read the end of the input and
+        // has checked whether the client still exists.
         sleep(Duration::from_secs(2)).await;
         host.released.add_permits(1);
         let mut received = Vec::new();

@@ -94,7 +94,8 @@ async fn busy_connection_lets_others_run() {
         ("gRPC", http2("application/grpc+json", b"\0\0\0\0\x0e{\"name\":\"Ada\"}")),
         ("Connect over HTTP/2", http2("application/json", b"{\"name\":\"Ada\"}")),
     ] {
-        // The runtime polls tasks in the order of their wake-ups, but the future of the test more rarely.
+        // In a task, because the runtime polls tasks in the order of their wake-ups, but `block_on` polls the future of
+        // the test less often.
         let before = tokio::spawn(calls_before_other(calls)).await.expect("task should not panic");
         assert!(before < 200, "{before} calls by {name} run before that of another connection");
     }

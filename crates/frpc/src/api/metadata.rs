@@ -114,7 +114,7 @@ impl Metadata {
     pub(crate) fn append_base64(&mut self, key: &str, texts: &[u8]) -> Result<(), MetadataError> {
         texts.split(|byte| *byte == b',').try_for_each(|text| match BASE64.decode(text.trim_ascii()) {
             Ok(value) => self.append_bin(key, value),
-            // A text fails for a binary key and thus yields the error.
+            // Appending a text to a binary key returns the error for an invalid value.
             Err(_) => self.append(key, ""),
         })
     }

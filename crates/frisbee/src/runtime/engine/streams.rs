@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(poll(&mut own), Poll::Ready(None));
     }
 
-    /// An error of the router that reports whether its connection is locked when it is dropped.
+    /// A router's error that stores, when dropped, whether the mailbox of its connection is locked.
     #[derive(Debug)]
     struct RouterError(Connection, Arc<Mutex<Option<bool>>>);
 

@@ -183,7 +183,8 @@ async fn long_head_of_waiting_call_is_charged() {
         }
         *held = stats.memory_held();
     }
-    // The head, the session and the call have a copy each.
+    // The field is stored three times: in the head of the stream, in the metadata of the session, and in that of the
+    // call.
     let copies = (held[1] - held[0]) as f64 / (CALLS as usize * FIELD) as f64;
     assert!((2.8..3.3).contains(&copies), "{copies} copies are charged");
 }
