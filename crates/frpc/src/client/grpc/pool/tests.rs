@@ -1,5 +1,7 @@
 //! Tests of connections to gRPC servers.
 
+mod server;
+
 use super::super::*;
 use super::*;
 use crate::api::extras::OptionalExtras;
@@ -12,10 +14,8 @@ use crate::observe::ServerLoad;
 use crate::schema::method::Method;
 use crate::wire::layouts::tests::FIRST;
 use crate::{Channel, Request};
-use bytes::BytesMut;
-use frisbee_core::ServerConfig;
-use frisbee_http2::{Connection, ErrorCode, Event, StreamKey};
 use polyglot::{DecodeError, Decoder, EncodeError, Encoder, ProtobufCodec, Root};
+use server::Server;
 use std::collections::VecDeque;
 use std::future::pending;
 use std::pin::Pin;
@@ -68,77 +68,6 @@ async fn connected() -> (GrpcLinks, DuplexStream) {
     // An empty SETTINGS frame. The client may then open streams.
     server.write_all(b"\0\0\0\x04\0\0\0\0\0").await.expect("client should accept the SETTINGS frame");
     (client([Ok(here)]), server)
-}
-
-/// A server that reads requests from one connection.
-struct Server {
-    transport: DuplexStream,
-    http2: Connection,
-    input: Bytes,
-}
-
-impl Server {
-    /// Creates a server that permits `streams_max` streams, and the client's end of its connection.
-    async fn new(streams_max: u8) -> (DuplexStream, Self) {
-        let (here, transport) = tokio::io::duplex(4096);
-        let http2 = Connection::server(&ServerConfig::default(), now());
-        let mut server = Self { transport, http2, input: Bytes::new() };
-        server.flush().await;
-        server.permit(streams_max).await;
-        (here, server)
-    }
-
-    async fn flush(&mut self) {
-        let output = self.http2.take_output(now());
-        self.transport.write_all(&output).await.expect("client should accept the output");
-    }
-
-    /// Sends a SETTINGS frame that permits `streams_max` streams.
-    async fn permit(&mut self, streams_max: u8) {
-        let frame = [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, streams_max];
-        self.transport.write_all(&frame).await.expect("client should accept the SETTINGS frame");
-    }
-
-    /// Waits for a request.
-    async fn request(&mut self) -> StreamKey {
-        timeout(SOON, async {
-            loop {
-                while let Some(event) =
-                    self.http2.poll_event(&mut self.input, now()).expect("client should send valid frames")
-                {
-                    if let Event::Head { stream, .. } = event {
-                        return stream;
-                    }
-                }
-                self.flush().await;
-                let mut input = BytesMut::new();
-                let count = self.transport.read_buf(&mut input).await.expect("connection should stay open");
-                assert!(count > 0, "connection should stay open");
-                self.input = input.freeze();
-            }
-        })
-        .await
-        .expect("request should arrive within the timeout")
-    }
-
-    /// Replies to a call with a head that ends the stream, without a message or status.
-    async fn reply(&mut self, stream: StreamKey) {
-        self.http2.send_head(stream, &Head::response(200), true).expect("stream should be open");
-        self.flush().await;
-    }
-
-    /// Sends the head of a reply.
-    async fn accept(&mut self, stream: StreamKey) {
-        let mut head = Head::response(200);
-        head.push("content-type", "application/grpc");
-        self.http2.send_head(stream, &head, false).expect("stream should be open");
-        self.flush().await;
-    }
-
-    async fn refuse(&mut self, stream: StreamKey) {
-        self.http2.reset(stream, ErrorCode::REFUSED_STREAM);
-        self.flush().await;
-    }
 }
 
 fn call(metadata: &Metadata) -> GrpcCall<'_> {
