@@ -8,6 +8,8 @@ mod connections;
 mod forward;
 #[cfg(feature = "http")]
 mod http2;
+#[cfg(feature = "http")]
+mod http2_client;
 #[cfg(feature = "ion")]
 mod ion;
 #[cfg(feature = "mcp")]

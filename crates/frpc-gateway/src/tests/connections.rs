@@ -1,6 +1,6 @@
 //! Tests of HTTP, WebSocket and JSON-RPC connections: idle timeouts, shutdown, and calls that race with them.
 
-use frisbee_http2::hpack::{Decoder, Field};
+use super::http2_client::{DATA, GOAWAY, HEADERS, Http2, PING, RST_STREAM, head, head_of};
 use frpc::{Acceptor, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use futures_util::StreamExt as _;
@@ -8,8 +8,7 @@ use samples::greet::{Greeter, GreeterServer, Greeting, Name};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader};
-use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio::net::TcpSocket;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinSet;
@@ -256,119 +255,12 @@ async fn stopping_server_answers_received_hyper_request() {
     io.write_all((post("", "wait") + &chunked("Ada")).as_bytes()).await.expect("server should accept both requests");
     host.begins().await;
     let stopping = tokio::spawn(async move { server.shutdown().await });
-    // Give the connection time to notice the shutdown.
+    // The clock is paused. It advances only while the connection waits, so the connection has noticed the shutdown.
     sleep(Duration::from_secs(1)).await;
     host.released.add_permits(1);
     let responses = rest(&mut io).await;
     assert!(responses.contains("Hello, wait!") && responses.ends_with("{\"text\":\"Hello, Ada!\"}"), "{responses}");
     stopping.await.expect("stopping task should not panic");
-}
-
-/// An HTTP/2 client that works frame by frame.
-pub(super) struct Http2<T> {
-    reader: BufReader<ReadHalf<T>>,
-    writer: WriteHalf<T>,
-}
-
-pub(super) const DATA: u8 = 0;
-pub(super) const HEADERS: u8 = 1;
-const RST_STREAM: u8 = 3;
-const SETTINGS: u8 = 4;
-pub(super) const PING: u8 = 6;
-const GOAWAY: u8 = 7;
-const WINDOW_UPDATE: u8 = 8;
-
-/// Encodes the head of a call of `Greet` with entries of the static table.
-pub(super) fn head(content_type: &str) -> Vec<u8> {
-    head_of("/greet.Greeter/Greet", content_type)
-}
-
-/// Encodes the head of a call of the method at `path`.
-pub(super) fn head_of(path: &str, content_type: &str) -> Vec<u8> {
-    let mut head = vec![0x83, 0x86];
-    for (name, value) in [(4, path), (1, "localhost"), (31, content_type)] {
-        head.extend_from_slice(&[
-            0x40 | name,
-            u8::try_from(value.len()).expect("length of a field value should fit in u8"),
-        ]);
-        head.extend_from_slice(value.as_bytes());
-    }
-    head
-}
-
-impl<T: AsyncRead + AsyncWrite> Http2<T> {
-    /// Creates a client with this initial stream window.
-    pub(super) async fn connect(io: T, window: u32) -> Self {
-        let (reader, writer) = tokio::io::split(io);
-        let mut client = Self { reader: BufReader::new(reader), writer };
-        client
-            .writer
-            .write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
-            .await
-            .expect("server should accept the connection preface");
-        let [a, b, c, d] = window.to_be_bytes();
-        client.send(SETTINGS, 0, 0, &[0, 4, a, b, c, d]).await;
-        // Acknowledge the SETTINGS of the server now, because some tests read nothing for longer than the server waits
-        // for the acknowledgement.
-        client.send(SETTINGS, 1, 0, &[]).await;
-        client.send(WINDOW_UPDATE, 0, 0, &(window + 1).to_be_bytes()).await;
-        client
-    }
-
-    /// Sends a frame. Failures become visible when the next frame is received.
-    pub(super) async fn send(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
-        let length = u32::try_from(payload.len()).expect("payload length should fit in u32").to_be_bytes();
-        self.write(&[&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()).await;
-    }
-
-    pub(super) async fn write(&mut self, frames: &[u8]) {
-        let _ = self.writer.write_all(frames).await;
-    }
-
-    /// Calls `Greet` on the first stream.
-    async fn greet(&mut self, name: &str) {
-        self.send(HEADERS, 4, 1, &head("application/json")).await;
-        self.send(DATA, 1, 1, format!("{{\"name\":\"{name}\"}}").as_bytes()).await;
-    }
-
-    /// Reads frames until the fields of a reply contain `grpc-status`, and returns its value.
-    async fn status(&mut self) -> String {
-        let (mut decoder, mut status) = (Decoder::new(), None);
-        while status.is_none() {
-            let (kind, payload) = self.frame().await.expect("server should reply before it closes the connection");
-            if kind == HEADERS {
-                let mut find = |field: Field<'_>| {
-                    if field.name == b"grpc-status" {
-                        status = Some(String::from_utf8_lossy(field.value).into_owned());
-                    }
-                };
-                decoder.decode(&payload, &mut find).expect("field block of the reply should be valid");
-            }
-        }
-        status.unwrap_or_default()
-    }
-
-    /// Extends the windows of the connection and of the first stream by this number of bytes.
-    async fn grant(&mut self, bytes: usize) {
-        let bytes = u32::try_from(bytes).expect("window update should fit in u32").to_be_bytes();
-        self.send(WINDOW_UPDATE, 0, 0, &bytes).await;
-        self.send(WINDOW_UPDATE, 0, 1, &bytes).await;
-    }
-
-    /// Returns the type and payload of the next frame, or `None` at the end. Replies to PING.
-    pub(super) async fn frame(&mut self) -> Option<(u8, Vec<u8>)> {
-        let mut head = [0; 9];
-        let read = timeout(10 * TIMEOUT, self.reader.read_exact(&mut head))
-            .await
-            .expect("frame should arrive within the timeout");
-        let ([a, b, c, kind, flags, ..], Ok(_)) = (head, read) else { return None };
-        let mut payload = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
-        self.reader.read_exact(&mut payload).await.ok()?;
-        if kind == PING && flags == 0 {
-            self.send(PING, 1, 0, &payload).await;
-        }
-        Some((kind, payload))
-    }
 }
 
 #[tokio::test(start_paused = true)]

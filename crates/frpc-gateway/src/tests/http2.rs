@@ -1,6 +1,7 @@
 //! Tests of HTTP/2 responses: memory for unread ones, header fields, and interim responses.
 
-use super::connections::{DATA, HEADERS, Host, Http2, LONG, PING, TIMEOUT, dial, head, head_of};
+use super::connections::{Host, LONG, TIMEOUT, dial};
+use super::http2_client::{DATA, HEADERS, Http2, PING, head, head_of};
 use bytes::Bytes;
 use frisbee_http2::hpack::{Decoder, Encoder};
 use frpc::tensor::{Image, Tensor};

@@ -1,6 +1,7 @@
 //! Tests that a busy connection lets others run; see [`Config::turn_max`].
 
-use super::connections::{TIMEOUT, dial, head, post};
+use super::connections::{TIMEOUT, dial, post};
+use super::http2_client::head;
 use frpc::{Acceptor, Config, Request, Response, ResponseStream, Server, Status};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use samples::greet::{Greeter, GreeterServer, Greeting, Name};

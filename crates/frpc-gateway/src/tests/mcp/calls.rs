@@ -1,6 +1,6 @@
 //! Tests of tool calls.
 
-use super::super::connections::{DATA, HEADERS, Http2, head_of};
+use super::super::http2_client::{DATA, HEADERS, Http2, head_of};
 use super::support::{ACCEPT, Host, LEGACY, all, leaf, modern, request};
 use frisbee_http2::hpack::Encoder;
 use serde_json::{Value, json};
