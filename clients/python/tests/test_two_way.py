@@ -6,7 +6,7 @@ import asyncio
 import gc
 import threading
 import weakref
-from typing import Iterator
+from typing import Any, Iterator
 
 import pytest
 
@@ -156,33 +156,40 @@ def test_a_server_calls_a_client_at_any_time_and_after_it_has_come_back(server: 
         assert callers[1].client.who("Ho") == "Ho, I am Ada"
 
 
-def test_owner_of_an_asynchronous_stream_is_collected(server: Server) -> None:
-    """Regression test: the client of the stream, and the owner of both, were kept forever."""
+class Owner:
+    """Owner of a client that serves one of its methods, so that both refer to each other."""
+
+    client: Any
+    numbers: Any
+
+    def __init__(self) -> None:
+        self.functions = Server("test.Agent")
+        self.functions(self.who)
+
+    def who(self, greeting: str) -> str:
+        return f"{greeting}, I am an agent"
+
+
+def serve_numbers(server: Server) -> None:
+    """Adds a function with a stream of replies that tests do not read to its end."""
 
     @server
     def numbers() -> Iterator[int]:
         yield from range(1000)
 
-    class Agent:
-        def __init__(self) -> None:
-            functions = Server("test.Agent")
-            functions(self.who)
-            self.client = AsyncClient(server.address, serves=functions)
-
-        def who(self, greeting: str) -> str:
-            return greeting
-
-        async def begin(self) -> int:
-            await self.client.__aenter__()
-            self.numbers = self.client.numbers()
-            number: int = await anext(self.numbers)
-            return number
-
     server.start("127.0.0.1:0")
 
+
+def test_owner_of_an_asynchronous_stream_is_collected(server: Server) -> None:
+    """Regression test: the client of the stream, and the owner of both, were kept forever."""
+    serve_numbers(server)
+
     async def main() -> None:
-        owner = Agent()
-        assert await owner.begin() == 0
+        owner = Owner()
+        owner.client = AsyncClient(server.address, serves=owner.functions)
+        await owner.client.__aenter__()
+        owner.numbers = owner.client.numbers()
+        assert await anext(owner.numbers) == 0
         left = weakref.ref(owner)
         del owner
         gc.collect()
@@ -193,23 +200,10 @@ def test_owner_of_an_asynchronous_stream_is_collected(server: Server) -> None:
 
 def test_client_that_serves_methods_of_its_owner_is_collected(asking: Server) -> None:
     """Regression test: the owner, and the connection of its client, were kept forever."""
-
-    @asking
-    def numbers() -> Iterator[int]:
-        yield from range(1000)
-
-    class Agent:
-        def __init__(self) -> None:
-            functions = Server("test.Agent")
-            functions(self.who)
-            self.client = Client(asking.address, serves=functions, timeout=LIMIT)
-            self.numbers = self.client.numbers()
-
-        def who(self, greeting: str) -> str:
-            return f"{greeting}, I am an agent"
-
-    asking.start("127.0.0.1:0")
-    owner = Agent()
+    serve_numbers(asking)
+    owner = Owner()
+    owner.client = Client(asking.address, serves=owner.functions, timeout=LIMIT)
+    owner.numbers = owner.client.numbers()
     assert owner.client.ask("Hi") == "Hi, I am an agent" and next(owner.numbers) == 0
     gc.collect()
     assert owner.client.ask("Ho") == "Ho, I am an agent"
