@@ -160,11 +160,14 @@ with Client(server.address) as client:
     before = pipes()
     call(client)
     own = pipes()
+    servers = set()
     for place in range(1, 41):
         assert (client.placed(place) == placed(place)).all()
-    print(len(own - before), len(pipes() - own))
+        servers |= pipes() - own
+    print(len(own - before), bool(servers))
 """
-    assert program(text) == "1 1\n", "each thread has one, that of the caller and that of the server"
+    # Not the number of the server's pipes: if a function is slow, another thread replaces its thread, which ends.
+    assert program(text) == "1 True\n", "the caller's thread has one, and so has the server's"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="heads leave apart on Linux alone")
