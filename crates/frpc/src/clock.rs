@@ -17,7 +17,8 @@ pub(crate) fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }
 
-/// Returns the deadline of a timeout that starts now. `None` if there is no timeout, or it ends beyond the clock.
+/// Returns the deadline of a timeout that starts now. Returns `None` if there is no timeout, or if the clock cannot
+/// represent the deadline.
 pub(crate) fn after(timeout: Option<Duration>) -> Option<Instant> {
     now().checked_add(timeout?)
 }
@@ -52,7 +53,8 @@ pub(crate) fn may_be_idle(runtime: &Handle) -> bool {
     !task.is_some_and(is_known) && is_elsewhere(task, runtime)
 }
 
-/// Returns whether the current runtime is not `runtime`. If the caller is a task, records the current runtime.
+/// Returns whether the current thread is in a runtime other than `runtime`. If the caller is a task, caches its
+/// runtime.
 #[cold]
 fn is_elsewhere(task: Option<task::Id>, runtime: runtime::Id) -> bool {
     let Ok(current) = Handle::try_current() else { return false };

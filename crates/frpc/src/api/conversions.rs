@@ -88,7 +88,7 @@ impl From<io::Error> for Status {
 impl From<frisbee::Error> for Status {
     fn from(error: frisbee::Error) -> Self {
         let status = match &error {
-            // Not converted by `io::ErrorKind`, because failed name resolution has no specific one.
+            // Matched explicitly, because a failed name resolution has no specific `io::ErrorKind`.
             frisbee::Error::Connect { .. } => Self::unavailable(error.to_string()),
             #[cfg(feature = "tls")]
             frisbee::Error::Tls { .. } => Self::unavailable(error.to_string()),

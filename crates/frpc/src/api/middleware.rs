@@ -30,7 +30,7 @@ pub(crate) use chain::{Chain, PooledCall, through};
 ///
 /// Middleware has access to the method, the metadata and the names of the message types, but not to the messages. For a
 /// streaming call, middleware of a server completes when the handler has returned, and middleware of a client completes
-/// when the client has received the response stream. In both cases, most messages are transferred after this.
+/// when the client has received the response stream. In both cases, the stream usually continues afterwards.
 ///
 /// At a client, the [timeout of the call](Call::timeout) includes the time spent in all middleware. Calls made by the
 /// middleware inherit this timeout, like calls made by a handler.
@@ -291,9 +291,9 @@ impl Call {
         self.parts.timeout
     }
 
-    /// Sets the timeout of the call inside all middleware. It starts when the last middleware calls [`Next::run`]. Only
-    /// has an effect on a client. Does not extend the total timeout; see
-    /// [`Request::set_timeout`](crate::Request::set_timeout).
+    /// Sets the timeout of the call itself. Unlike the total timeout, which this method does not extend (see
+    /// [`Request::set_timeout`](crate::Request::set_timeout)), it excludes the middleware: it starts when the innermost
+    /// middleware calls [`Next::run`]. Has no effect on a server.
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.parts.timeout = Some(timeout);
     }

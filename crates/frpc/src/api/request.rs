@@ -199,9 +199,9 @@ impl<T: fmt::Debug> fmt::Debug for Request<T> {
     }
 }
 
-/// Extension of a request to a gRPC server that is made on behalf of a remote caller. Contains the caller's address, if
-/// known. If the server accepts no further streams, such a call fails instead of waiting. A single caller cannot use
-/// all streams of the server.
+/// Extension that marks a request to a gRPC server as made on behalf of a remote caller, whose address it contains, if
+/// known. To prevent one caller from using all streams of the server, each may hold only a share of them. If no stream
+/// is available, the call fails immediately instead of waiting.
 ///
 /// ```
 /// let mut request = frpc::Request::new(());

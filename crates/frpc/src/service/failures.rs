@@ -51,8 +51,8 @@ pub(crate) fn too_many(connection: &Connection) -> Status {
     Status::resource_exhausted(format!("the limit of {most} calls in progress on this connection is reached"))
 }
 
-/// Decoded requests below this size in bytes are not checked against the memory share of their connection. A decoded
-/// message may take 1000 times its encoded length.
+/// Memory in bytes from which decoded requests are checked against the memory share of their connection. The check is
+/// needed because a decoded message may take 1000 times its encoded length. Smaller requests skip it.
 const LARGE: usize = 64 * 1024;
 
 /// Returns whether a request exceeds the memory share of its connection. Counts the request as rejected if it does.

@@ -39,12 +39,12 @@ pub(crate) const HELD_TIME: Duration = Duration::from_secs(5);
 /// the calls that a peer sends within one round trip.
 const HELD_MAX: usize = 256 * 1024;
 
-/// Maximum number of recorded operation numbers that are not served here. Calls of these are rejected with a status
-/// that names the service, and calls of others as unknown.
+/// Number of recorded operation numbers at which those without a method here are no longer recorded. A call of a
+/// recorded one fails with a status that names its service, and a call of any other as an unknown operation.
 const ABSENT_MAX: usize = 1024;
 
-/// Memory in bytes that the announcements of a peer may take even if its share of the memory is used up. A few dozen
-/// services fit, so that clients whose layouts are known can still connect while the server is short of memory.
+/// Memory in bytes that the announcements of a peer may take even if its share of the memory is used up. Sufficient for
+/// a few dozen services, so that clients whose layouts are known can connect while the server is short of memory.
 const ANNOUNCED_LEAST: usize = 16 * 1024;
 
 /// Close reason of a peer whose share of the memory has no room for the services that it announces or their layouts.

@@ -267,9 +267,8 @@ impl Link {
         Ok(link)
     }
 
-    /// Opens a stream for a call. Returns `None` if the connection accepts no further streams. Also returns `None` if
-    /// the remote caller already holds half of the streams that other callers leave free. `message`, if set, is the
-    /// whole request body.
+    /// Opens a stream for a call. Returns `None` if the connection accepts no further streams, or if the remote caller
+    /// already holds its [share](frisbee::rpc::CallShares::take) of them. `message`, if set, is the whole request body.
     ///
     /// # Errors
     /// If the head is longer than the server accepts.
@@ -349,14 +348,14 @@ impl Link {
         self.0.lock().is_closing
     }
 
-    /// Returns whether this is the first query since the server replied to a call. Later queries return `false`.
+    /// Returns `true` once after the server has replied to a call, and `false` before and on later queries.
     pub(super) fn take_first_reply(&self) -> bool {
         let mut state = self.0.lock();
         state.has_replied && !std::mem::replace(&mut state.is_counted, true)
     }
 
-    /// Returns the reason why the connection closes without any reply, or `None` if the server has replied to a call.
-    /// The reason is empty if it is unknown.
+    /// Returns the reason why the connection closes, or `None` if the server has replied to a call on it. The reason is
+    /// empty if it is unknown.
     pub(super) fn early_end(&self) -> Option<Arc<str>> {
         let state = self.0.lock();
         (!state.has_replied).then(|| state.reason.clone().unwrap_or_default())

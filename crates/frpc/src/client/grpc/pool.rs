@@ -3,9 +3,9 @@
 //! # Decisions
 //!
 //! **Local calls wait for a stream, but calls on behalf of remote callers do not.** Otherwise, the memory of waiting
-//! calls in a gateway would be unlimited. To prevent one remote caller from exhausting the streams of a server, its
-//! calls may hold at most half of the streams that other callers leave free on each connection. Unread replies only use
-//! up the windows of their streams, because `frisbee_http2` returns the connection's credit on arrival.
+//! calls in a gateway would be unlimited. To prevent one remote caller from exhausting the streams of a server, each
+//! may hold only its share of the streams of a connection ([`frisbee::rpc::CallShares`]). Unread replies only use up
+//! the windows of their streams, because `frisbee_http2` returns the connection's credit on arrival.
 //!
 //! **Calls fail while connecting is paused**, like gRPC calls without "wait for ready".
 
@@ -29,8 +29,8 @@ use std::time::{Duration, Instant};
 /// on the existing ones.
 const LINKS_MAX: usize = 4;
 
-/// Maximum delay after the first failed connection, and its upper bound after further failures. The actual delay is
-/// random, and at least half of the current maximum.
+/// Maximum delay after the first failed connection. Doubled with each further failure, up to `PAUSE_MAX`. The actual
+/// delay is random, and at least half of the maximum.
 const PAUSE_FIRST: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
