@@ -132,8 +132,8 @@ settings! {
     /// there delays all connections of the thread, even of other clients, and tokio's `block_in_place` panics. Pausing
     /// the clock of a test runtime does not affect workers.
     ///
-    /// The first client that sets this number of threads starts them. They inherit the processor affinity of that
-    /// client's thread. They do not exist in a forked child process.
+    /// The first client that sets a number of threads starts them, and they inherit the processor affinity of its
+    /// thread. They do not exist in a forked child process.
     workers: Workers = Workers::Caller, threads shared_threads;
 
     /// Sets the I/O interface of the connection. The default and [`IoBackend::Auto`] use the current tokio runtime,

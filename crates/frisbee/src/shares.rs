@@ -34,8 +34,8 @@ impl CallShares {
     }
 
     /// Counts another call of a caller. `free` is the number of further calls that the limit permits. Returns `false`
-    /// if the caller already uses its share: half of the calls that other callers leave free, or 1/16 if less than half
-    /// of all calls are free and another caller uses many.
+    /// if the caller already uses its share: half of the calls that other callers leave free, or 1/16 of them while at
+    /// most half of all calls are free and another caller uses many.
     pub fn take(&mut self, caller: Option<IpAddr>, free: usize) -> bool {
         let held = self.callers.get(&caller).copied().unwrap_or(0);
         let max = free.saturating_add(self.total);

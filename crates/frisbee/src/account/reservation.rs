@@ -54,7 +54,7 @@ impl MemoryBudget {
         MemoryCharge::new(&Arc::new(Account::alone(self.0.clone())), bytes)
     }
 
-    /// Returns whether half of the memory is in use. If so, each caller is limited to its share of the rest.
+    /// Returns whether at least half of the memory is in use. If so, each caller is limited to its share of the rest.
     #[inline]
     pub fn is_short(&self) -> bool {
         self.0.is_short()

@@ -58,7 +58,7 @@ pub(crate) struct Engine<R: Router> {
     hello_charge: usize,
     output: Output,
     mailbox_reader: MailboxReader,
-    /// Whether the incomplete bodies already exceed the caller's memory share by one read, the maximum excess.
+    /// Whether the incomplete bodies exceed the caller's memory share already. They may do so only by a single read.
     bodies_exceed_share: bool,
     /// Whether packets sent through connection handles remain in the mailbox because the peer's header format is
     /// unknown.
