@@ -69,9 +69,10 @@ impl Forward {
     /// Forwards calls to a native, Go or gRPC server, using these channels in turn. A call on a disconnected channel
     /// waits for it to reconnect, for up to [`reconnect_timeout`](frpc::ChannelBuilder::reconnect_timeout).
     ///
-    /// On each channel, callers from one address may use at most half of the calls and streams that others leave free.
-    /// Further calls fail with [`ResourceExhausted`](frpc::Code::ResourceExhausted). A channel to a gRPC server, such
-    /// as `grpc://10.0.0.7:50051`, has up to four connections, and the limit applies to each of them.
+    /// On each channel, callers from one address may use at most half of the calls and streams that others leave free,
+    /// and less while several addresses use many. Further calls fail with
+    /// [`ResourceExhausted`](frpc::Code::ResourceExhausted). A channel to a gRPC server, such as
+    /// `grpc://10.0.0.7:50051`, has up to four connections, and the limit applies to each of them.
     ///
     /// # Panics
     /// If `channels` is empty.
