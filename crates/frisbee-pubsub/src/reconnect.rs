@@ -11,7 +11,8 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-/// Pause before the second attempt to connect. It doubles with each further attempt, up to [`PAUSE_MAX`].
+/// Minimum pause before the second attempt to connect. The pause doubles with each further attempt, up to
+/// [`PAUSE_MAX`].
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 
 /// Maximum pause between two attempts to connect. It limits how long subscriptions are interrupted after a restart of

@@ -8,8 +8,8 @@ use std::fmt;
 /// MB.
 pub(crate) const TOPIC_MAX: usize = 255;
 
-/// Maximum number of tokens in a topic or pattern. It bounds the time of a lookup. At each token, a lookup may follow
-/// two branches, so that it visits at most 2^16 nodes. It visits that many only if there are that many patterns.
+/// Maximum number of tokens in a topic or pattern. It bounds the time of a lookup: at each token, a lookup may follow
+/// two branches, so that it visits fewer than 2^17 nodes. It visits that many only if there are about as many patterns.
 pub(crate) const DEPTH_MAX: usize = 16;
 
 /// Wildcard that matches exactly one token.
