@@ -48,7 +48,7 @@ pub(crate) struct Abuse {
     /// Charges in the current batch in excess of the lengths of the charged frames, in bytes. At the end of the batch,
     /// this amount is counted as received, because the limiter compares charges to received bytes.
     excess: usize,
-    /// Rate limit for stream errors caused by the peer: a burst of 100, and then 100 per 33 s.
+    /// Rate limit for stream errors caused by the peer: a burst of 100, and then 3 per second.
     stream_errors: Bucket<100, 3>,
     /// Number of WINDOW_UPDATE frames that the peer may still send without being charged.
     updates: u32,

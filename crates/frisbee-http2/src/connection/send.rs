@@ -304,8 +304,9 @@ impl Connection {
         if is_ended || !slot.state.may_send() { Err(SendError::Ended) } else { Ok(()) }
     }
 
-    /// Returns whether a body of `length` bytes can be written to a frame immediately. The body must fit into one frame
-    /// and the windows, no other body may be queued, and the output must be shorter than `output_max`.
+    /// Returns whether a body of `length` bytes can be written to a frame immediately. The stream must have no queued
+    /// body. Unless `length` is 0, the body must also fit into one frame and the windows, no stream may be scheduled,
+    /// and the output must be shorter than `output_max`.
     fn is_free(&self, stream: StreamKey, length: usize, output_max: usize) -> bool {
         let Some(slot) = self.streams.get(stream).filter(|slot| slot.queue.is_none()) else { return false };
         // An empty DATA frame, which ends a body, needs no window.
