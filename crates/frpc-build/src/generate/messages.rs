@@ -82,7 +82,7 @@ pub(crate) fn message_impl(message: &Message<'_>, types: &Schema<'_>) -> Result<
     let Lines { encode, decode, result, over, over_end, has_memory } = lines;
     let is_leaf = order.iter().all(|field| field.r#type() != FieldType::Message);
     let inline = (is_leaf && order.len() <= INLINED_MAX).then(|| quote! { #[inline(always)] });
-    // Inline this function, because few programs call it, and only in the place where they read messages.
+    // Mark this function as inline, so that it is compiled only where it is called. Few programs call it.
     let inline_over = inline.clone().unwrap_or_else(|| quote! { #[inline] });
     let over = has_memory.then(|| {
         quote! {
