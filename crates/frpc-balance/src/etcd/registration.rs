@@ -11,7 +11,7 @@ use tokio::sync::watch;
 /// Default TTL of a registration's lease, which is how long a dead server stays listed.
 const TTL: Duration = Duration::from_secs(10);
 
-/// Maximum time spent on deregistration. A server that shuts down should not wait for an unreachable etcd.
+/// Timeout for revoking the lease at deregistration. A server that shuts down should not wait for an unreachable etcd.
 const LEAVING: Duration = Duration::from_secs(1);
 
 /// Maximum delay after a failed attempt to register or to renew the lease.
@@ -152,7 +152,7 @@ impl Registered {
     }
 
     /// Deregisters the server by deleting its key, so that channels stop using it. Completes when the key is deleted,
-    /// or after two seconds if etcd is unreachable; the key then expires with its lease.
+    /// or after at most two seconds if etcd is unreachable; the key then expires with its lease.
     ///
     /// # Cancel safety
     /// If the future is dropped, the deregistration continues in the background.

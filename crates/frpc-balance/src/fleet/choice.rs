@@ -7,10 +7,9 @@
 //!
 //! # Decisions
 //!
-//! The choice reads one atomic number per server, the cost of a call there, and the number of its calls. The cost
-//! combines latencies, ages, ejections, probes and slow starts. It is recomputed when one of them changes, and at most
-//! every 8 ms as time passes. On each connection, the latency of one call at a time is measured. Channels to a single
-//! server do not have this mechanism.
+//! The cost of a call at a server is a single atomic number, which combines latencies, ages, ejections, probes and slow
+//! starts. It is recomputed when one of them changes, and at most every 8 ms as time passes. On each connection, the
+//! latency of one call at a time is measured. Channels to a single server do not have this mechanism.
 
 use crate::fleet::clock::FleetClock;
 use crate::fleet::estimate::{EXCLUDED, FleetState, PROBE, ServerEstimate};
