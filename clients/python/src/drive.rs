@@ -319,10 +319,9 @@ impl Drop for BlockingRuntime {
         shared.over.notify_one();
         shared.leave.notify_one();
         let mut parts = Some((shared, keeper));
-        // Joining cannot deadlock, because the keeper never waits for Python.
         let mut end = || drop(parts.take().map(|(shared, keeper)| (keeper.join(), shared)));
-        // Detach from Python, because the background thread may need the GIL to release the memory of a message.
-        // Without an interpreter, nothing needs it.
+        // Release the GIL while joining the keeper, because the keeper may need it to release the memory of a message.
+        // Without an interpreter, nothing needs the GIL.
         Python::try_attach(|py| py.detach(&mut end));
         end();
     }
