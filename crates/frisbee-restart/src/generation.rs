@@ -3,8 +3,8 @@
 //! # Decisions
 //!
 //! A restart passes sockets, not addresses. Connections in the accept queue belong to the socket and not to a process.
-//! Two processes may accept from a socket at the same time, so the old one continues until its successor serves, and
-//! there is no critical moment. The control socket is passed in the same way.
+//! Two processes may accept from a socket at the same time, so the old one continues to accept until its successor
+//! serves. The control socket is passed in the same way.
 
 use crate::control::{ANSWER, Control, Discovery, find, inherit};
 use crate::error::{Refusal, RestartError};
