@@ -10,8 +10,8 @@ use std::collections::hash_map::Entry;
 use std::fmt;
 use std::str::FromStr;
 
-/// Minimum length of a shared secret in bytes, equal to the length of the shortest MAC. Guessing a longer secret is not
-/// easier than guessing the MAC.
+/// Minimum length of a shared secret in bytes, equal to the length of the shortest MAC. A shorter secret would be
+/// easier to guess than the MAC.
 const SECRET_MIN: usize = 32;
 
 /// Verification keys of a token issuer.
