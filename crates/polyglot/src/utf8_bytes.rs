@@ -91,7 +91,7 @@ impl Utf8Bytes {
     #[must_use]
     #[allow(unsafe_code)]
     pub fn as_str(&self) -> &str {
-        // SAFETY: The bytes are UTF-8 by the invariant of the field, and `Bytes` never change while a handle like this
+        // SAFETY: The bytes are UTF-8 by the invariant of the field, and they never change while a handle such as this
         // one exists.
         unsafe { std::str::from_utf8_unchecked(&self.0) }
     }
