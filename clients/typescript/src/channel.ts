@@ -7,6 +7,7 @@ import { readPrefix, readStatus, writePrefix } from "./prefix.js";
 import type { AnyService, Method, Source } from "./service.js";
 import { Is, Status, ended, givenUp, late, notRun, toStatus, type Metadata } from "./status.js";
 import { stream, unread, type Replies, type Stream } from "./stream.js";
+import type { Topics } from "./topics.js";
 
 /** Default timeout of unary calls in ms. The client enforces it, and the server is not informed. */
 const TIMEOUT = 30_000;
@@ -102,6 +103,8 @@ export class Channel {
    * `Topics`. @internal
    */
   readonly connected: (use?: (link: Link) => void, reconnectTimeout?: number, signal?: AbortSignal) => Promise<Link>;
+  /** The topics of the channel, once they are used. @internal */
+  declare topics?: Topics;
 
   constructor(dial: Dial, { timeout, reconnectTimeout = RECONNECT_TIMEOUT, metadata: common, serve, stayConnected }: ChannelOptions = {}) {
     const limit = timeout ?? TIMEOUT;

@@ -116,8 +116,6 @@ const takeTopic = (from: Cursor): string => {
   return takeText(from, length);
 };
 
-const KNOWN = /* @__PURE__ */ new WeakMap<Channel, Topics>();
-
 /**
  * Client of the broker at the server of a channel. Each channel has one instance: creating another returns the first.
  */
@@ -132,9 +130,8 @@ export class Topics {
   constructor(private readonly channel: Channel) {
     const { requests } = this;
     // Request ids are unique per channel. Two instances would receive each other's messages.
-    const known = KNOWN.get(channel);
-    if (known) return known;
-    KNOWN.set(channel, this);
+    if (channel.topics) return channel.topics;
+    channel.topics = this;
     channel.mount({
       packet: (link, id, operation, body) => {
         // A packet without an id is delivered to all requests.
