@@ -153,7 +153,7 @@ export class Topics {
    * not answer within 10 s.
    */
   subscribe(pattern: string, { group = "", from }: SubscribeOptions = {}): Promise<Subscription> {
-    return this.request(Op.Subscribe, pattern, group, from);
+    return this.request(group || from === undefined ? Op.Subscribe : Op.Follow, pattern, group, from);
   }
 
   /** Publishes a message. Resolves when the message is queued, which is delayed while too many bytes are unsent. */
@@ -226,7 +226,6 @@ export class Topics {
       };
 
       // State of a subscription with history. A position holds the offset of the next message of its topic.
-      const follows = operation === Op.Subscribe && !group && from !== undefined;
       const isPosition = typeof from === "object";
       if (isPosition && !(/^[\da-f]{16}$/.test(from.epoch) && from.offset >= 0 && Number.isSafeInteger(from.offset))) throw notRun(Is.INVALID_ARGUMENT, `${from.epoch}, ${from.offset} is not a position`);
       let opening = isPosition || from === undefined ? STARTS.oldest : STARTS[from];
@@ -243,8 +242,11 @@ export class Topics {
 
       /** Returns whether the pattern is a single topic whose position was sent in the last request. */
       const isKnownTopic = (): boolean => !pattern?.match(/[*>]/) && expected.size > 0;
+      /** Operation of the last sent request. */
+      let asked: Op;
       /** Sends the request on a connection. */
       const request = (as: Op): void => {
+        asked = as;
         link?.write(key, FIRST + as, (to) => {
           if (pattern !== undefined) putSized(to, utf8(pattern));
           if (as === Op.Follow) {
@@ -280,7 +282,7 @@ export class Topics {
             this.published = undefined;
           }
           try {
-            request(follows ? Op.Follow : operation);
+            request(operation);
           } catch (error) {
             // The positions exceed the maximum message length of the broker.
             if (!isResumed || !forget()) throw error;
@@ -348,7 +350,7 @@ export class Topics {
       };
       requests.set(key, {
         packet(on, id, operation, from) {
-          if (on !== link || (follows && history(id, operation, from))) return;
+          if (on !== link || (asked === Op.Follow && history(id, operation, from))) return;
           if (operation === Op.Message) {
             const topic = takeTopic(from);
             // Messages without an id are ignored until the broker confirms the subscription. The history delivers them

@@ -158,3 +158,16 @@ test("message that the backplane does not accept is unavailable", () =>
     const { code, message, mayHaveRun } = await syncing;
     assert.deepEqual([code, message, mayHaveRun], [Code.UNAVAILABLE, "the backplane is unavailable", false]);
   }));
+
+/** Regression test: the client sent the same request again for each refusal. */
+test("broker that refuses each request as unknown is asked twice", () =>
+  connected(async (channel, receive, sent) => {
+    const subscribing = failed(new Topics(channel).subscribe("a", { from: "now" }));
+    for (const operation of [0xff06, 0xff00]) {
+      await until("it is sent", () => sentWith(sent, operation) === 1);
+      receive(frame(1, 0xff05, [4, ...Buffer.from("unknown operation")]));
+    }
+    const { code, message } = await subscribing;
+    assert.deepEqual([code, message], [Code.UNIMPLEMENTED, "unknown operation"]);
+    assert.equal(sentWith(sent, 0xff00), 1);
+  }));

@@ -2,7 +2,7 @@
 "-")||s==="role"||s==="list"?r.setAttribute(s,String(o)):r[s]=o);return Or(r,...n),r}function Or(t,...e){for(let n of e)n!==!1&&n!==void 0&&t.append(typeof n=="\
 number"?String(n):n)}function N(t,...e){t.replaceChildren(),Or(t,...e)}function ve(t,e,...n){let r=document.createElementNS("http://www.w3.org/2000/svg",t);for(let[
 s,o]of Object.entries(e))r.setAttribute(s,String(o));return r.append(...n),r}function Se(t){let e=document.getElementById(t);if(!e)throw new Error(`the page has\
- no ${t}`);return e}var xo=0,ne=()=>`e${++xo}`;function qn(t,e,n){let r=t.map(i=>l("button",{type:"button",role:"tab",onclick:()=>s(i)},i)),s=i=>{for(let a of r){
+ no ${t}`);return e}var xo=0,re=()=>`e${++xo}`;function qn(t,e,n){let r=t.map(i=>l("button",{type:"button",role:"tab",onclick:()=>s(i)},i)),s=i=>{for(let a of r){
 let c=a.textContent===i;a.setAttribute("aria-selected",String(c)),a.tabIndex=c?0:-1}n(i)};return{element:l("div",{className:"tabs",role:"tablist","aria-label":e,
 onkeydown:i=>{let a=i.key==="ArrowRight"?1:i.key==="ArrowLeft"?-1:0;if(a===0)return;let c=r[(r.indexOf(i.target)+a+r.length)%r.length];c?.focus(),c?.click(),i.preventDefault()}},
 ...r),select:s}}function dt(t){let e=l("button",{type:"button",className:"quiet",onclick:async()=>{await navigator.clipboard?.writeText(t()).then(()=>"Copied",()=>"\
@@ -13,158 +13,158 @@ append(t.slice(r)),e}var tn=class{constructor(){this.all=[];this.counts=new Map;
 void 0:e.request}),this.all.length>2e3&&this.all.shift();let n=this.counts.get(e.path)??{calls:0,errors:0};n.calls++,e.code!==0&&n.errors++,this.counts.set(e.path,
 n);for(let r of this.listeners)r()}listen(e){this.listeners.add(e)}totals(){return[...this.counts].map(([e,{calls:n,errors:r}])=>{let s=this.all.filter(a=>a.path===
 e),o=s.map(({took:a})=>a).sort((a,c)=>a-c),i=a=>o[Math.min(o.length-1,Math.floor(o.length*a))]??0;return{path:e,calls:n,errors:r,p50:i(.5),p95:i(.95),max:i(1),last:s}})}};
-function de(t){return t>=1e4?`${(t/1e3).toFixed(1)} s`:`${t>=100?t.toFixed(0):t>=10?t.toFixed(1):t.toFixed(2)} ms`}var ut=t=>new Date(t).toTimeString().slice(0,
+function ue(t){return t>=1e4?`${(t/1e3).toFixed(1)} s`:`${t>=100?t.toFixed(0):t>=10?t.toFixed(1):t.toFixed(2)} ms`}var ut=t=>new Date(t).toTimeString().slice(0,
 8);var So=new TextEncoder,Ao=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),Lr=40,we=class extends Error{constructor(){super(...arguments);this.name="Malformed"}},
-T=t=>{throw new we(t)},Q=t=>({bytes:t,at:0,depth:0,memory:0}),$t=(t=64)=>Q(new Uint8Array(t)),nn=t=>ArrayBuffer.isView(t)&&t.length===t.byteLength,xe=t=>So.encode(
-t);function rn(t,e){let{bytes:n,at:r}=t;r+e>n.length&&(t.bytes=new Uint8Array(Math.max(r+e,n.length*2)),t.bytes.set(n.subarray(0,r)))}function D(t,e){t.at===t.bytes.
-length&&rn(t,1),t.bytes[t.at++]=e}function Fr(t,e){D(t,e>>8),D(t,e)}function P(t,e){for(;e>127;e=Math.floor(e/128))D(t,e|128);D(t,e)}function ue(t,e){rn(t,e.length),
-t.bytes.set(e,t.at),t.at+=e.length}var It=(t,e)=>e.match(/../g)?.forEach(n=>D(t,parseInt(n,16)));function Ke(t,e){P(t,e.length),ue(t,e)}function qe(t,e){let{at:n}=t,
-{length:r}=e,s=r>Lr?128:0;D(t,r);for(let o=0;o<r&&s<128;o++)D(t,s=e.charCodeAt(o));s>127&&(t.at=n,Ke(t,xe(e)))}function he(t,e,n){D(t,e);let{at:r}=t;n();let s=t.
-bytes.slice(r,t.at);return t.at=r,Ke(t,s),s.length>0}var Rt=({bytes:t,at:e})=>t.subarray(0,e),W=({bytes:t,at:e})=>t.length-e,Je=({bytes:t,at:e})=>t[e],ee=t=>t.bytes[t.
-at++]??T("truncated");function Ce(t,e=32){let n="";for(;n.length<e;)n+=ee(t).toString(16).padStart(2,"0");return n}function Me(t,e){let n=ee(t);n!==e&&T(`found \
-byte ${n}, expected ${e}`)}function I(t,e=5){let n=0;for(let r=1,s=e;s-- >0;r*=128){let o=ee(t);if(n+=(o&127)*r,o<128)return e>5?n:n>>>0}return T("a number is t\
-oo long")}function ze(t){let{at:e}=t,n=I(t,10);return(W(t)||t.bytes[e+9]>1)&&T("a number is too long"),n}function $e(t,e=I(t)){return e>W(t)&&T("truncated"),t.bytes.
-subarray(t.at,t.at+=e)}var Ot=t=>Q($e(t,I(t,10))),pt=({bytes:t,at:e})=>new Uint8Array(t.subarray(e));function le(t,e=I(t)){let{bytes:n,at:r}=t,s="",o=0;if(e<=Lr)
-for(let i;o<e&&(i=n[r+o])<128;o++)s+=String.fromCharCode(i);if(o<e){let i=$e(t,e);try{return Ao.decode(i)}catch{T("a text is not UTF-8")}}return t.at+=e,s}var Ve=Eo();var B=class t extends Error{constructor(n,r,s){super(r,s);this.name="Status";let{details:o=new Uint8Array,metadata:i={},mayHaveRun:a=!0}=s??{};Object.assign(this,
+T=t=>{throw new we(t)},K=t=>({bytes:t,at:0,depth:0,memory:0}),$t=(t=64)=>K(new Uint8Array(t)),nn=t=>ArrayBuffer.isView(t)&&t.length===t.byteLength,xe=t=>So.encode(
+t);function rn(t,e){let{bytes:n,at:r}=t;r+e>n.length&&(t.bytes=new Uint8Array(Math.max(r+e,n.length*2)),t.bytes.set(n.subarray(0,r)))}function F(t,e){t.at===t.bytes.
+length&&rn(t,1),t.bytes[t.at++]=e}function Fr(t,e){F(t,e>>8),F(t,e)}function B(t,e){for(;e>127;e=Math.floor(e/128))F(t,e|128);F(t,e)}function pe(t,e){rn(t,e.length),
+t.bytes.set(e,t.at),t.at+=e.length}var It=(t,e)=>e.match(/../g)?.forEach(n=>F(t,parseInt(n,16)));function Ke(t,e){B(t,e.length),pe(t,e)}function qe(t,e){let{at:n}=t,
+{length:r}=e,s=r>Lr?128:0;F(t,r);for(let o=0;o<r&&s<128;o++)F(t,s=e.charCodeAt(o));s>127&&(t.at=n,Ke(t,xe(e)))}function he(t,e,n){F(t,e);let{at:r}=t;n();let s=t.
+bytes.slice(r,t.at);return t.at=r,Ke(t,s),s.length>0}var Rt=({bytes:t,at:e})=>t.subarray(0,e),G=({bytes:t,at:e})=>t.length-e,Je=({bytes:t,at:e})=>t[e],ne=t=>t.bytes[t.
+at++]??T("truncated");function Ce(t,e=32){let n="";for(;n.length<e;)n+=ne(t).toString(16).padStart(2,"0");return n}function Me(t,e){let n=ne(t);n!==e&&T(`found \
+byte ${n}, expected ${e}`)}function R(t,e=5){let n=0;for(let r=1,s=e;s-- >0;r*=128){let o=ne(t);if(n+=(o&127)*r,o<128)return e>5?n:n>>>0}return T("a number is t\
+oo long")}function ze(t){let{at:e}=t,n=R(t,10);return(G(t)||t.bytes[e+9]>1)&&T("a number is too long"),n}function $e(t,e=R(t)){return e>G(t)&&T("truncated"),t.bytes.
+subarray(t.at,t.at+=e)}var Ot=t=>K($e(t,R(t,10))),pt=({bytes:t,at:e})=>new Uint8Array(t.subarray(e));function ce(t,e=R(t)){let{bytes:n,at:r}=t,s="",o=0;if(e<=Lr)
+for(let i;o<e&&(i=n[r+o])<128;o++)s+=String.fromCharCode(i);if(o<e){let i=$e(t,e);try{return Ao.decode(i)}catch{T("a text is not UTF-8")}}return t.at+=e,s}var Ve=Eo();var U=class t extends Error{constructor(n,r,s){super(r,s);this.name="Status";let{details:o=new Uint8Array,metadata:i={},mayHaveRun:a=!0}=s??{};Object.assign(this,
 {details:o,metadata:i,mayHaveRun:a,code:n})}static from(n){return n instanceof t?n:new t(2,sn(n),{cause:n})}};function Eo(){return Object.fromEntries("OK CANCEL\
 LED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMEN\
-TED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED".split(" ").map((e,n)=>[e,n]))}var sn=t=>t instanceof Error?t.message:String(t),X=(t,e)=>new B(t,e,{mayHaveRun:!1}),
-Lt=(t,e)=>{let n=B.from(t);return n.mayHaveRun||!e?n:new B(n.code,n.message,{...n,mayHaveRun:!0})},on=t=>t>0&&t<=16?t:2,Ft=(t,e,n)=>new B(t,n?e:`not sent: ${e}`,
-{mayHaveRun:!!n}),an=t=>Ft(1,"the caller cancelled the call",t),ln=(t,e="")=>Ft(4,`deadline exceeded${e}`,t);var un=100,ko=64<<20,No=12,Gn=8,To=32,Xn=56,_r=184,Jn=new Uint8Array(8),Ur=new DataView(Jn.buffer);function F(t,e,n){let r;return{name:t,fields:()=>r??=Co(e,n?.()??
-[])}}function jn(t,e){let n=$t(256);return Bt(n,t,e),Rt(n)}function Qn(t,e){return e[0]===18&&T(`${t.name} has the layout ${Ce(Q(e.subarray(1)))}, which is unkn\
-own`),_t(Q(e),t)}function Bt(t,e,n){t.depth=un,Hr(t,e,n)}function _t(t,e){return t.depth=un,t.memory=Math.max(ko,W(t)*No),qr(t,e)??Jr(t,e)}function Co(t,e){let n=new Map,
+TED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED".split(" ").map((e,n)=>[e,n]))}var sn=t=>t instanceof Error?t.message:String(t),j=(t,e)=>new U(t,e,{mayHaveRun:!1}),
+Lt=(t,e)=>{let n=U.from(t);return n.mayHaveRun||!e?n:new U(n.code,n.message,{...n,mayHaveRun:!0})},on=t=>t>0&&t<=16?t:2,Ft=(t,e,n)=>new U(t,n?e:`not sent: ${e}`,
+{mayHaveRun:!!n}),an=t=>Ft(1,"the caller cancelled the call",t),ln=(t,e="")=>Ft(4,`deadline exceeded${e}`,t);var un=100,ko=64<<20,No=12,Gn=8,To=32,Xn=56,_r=184,Jn=new Uint8Array(8),Ur=new DataView(Jn.buffer);function L(t,e,n){let r;return{name:t,fields:()=>r??=Co(e,n?.()??
+[])}}function jn(t,e){let n=$t(256);return Bt(n,t,e),Rt(n)}function Qn(t,e){return e[0]===18&&T(`${t.name} has the layout ${Ce(K(e.subarray(1)))}, which is unkn\
+own`),_t(K(e),t)}function Bt(t,e,n){t.depth=un,Hr(t,e,n)}function _t(t,e){return t.depth=un,t.memory=Math.max(ko,G(t)*No),qr(t,e)??Jr(t,e)}function Co(t,e){let n=new Map,
 r=0;return(t?t.split(" "):[]).map(s=>{let o=/^([^:/]+):(?:([^:/]+)\/(\d+)\/)?([?*]?|%\w)(\w)$/.exec(s);if(!o)throw new Error(`invalid entry: ${s}`);let[,i,a,c,d,
 u]=o,p=u==="m"?Io(e[r++]):u==="e"?Oo(e[r++]):dn[u],y=dn[d[1]??""],b=y?[2,y.wire,p.wire,10]:d==="*"?[1,p.wire,10]:void 0,v=a?n.get(a):void 0;a&&!v&&n.set(a,v=[]);
 let k={name:a??i,of:p,isOptional:d==="?",key:y,head:b,case:i,number:+c,all:v};return v?.push(k),k})}var Pr=({head:t,key:e,isOptional:n,of:r})=>e?new Map:t?[]:n?
-void 0:r.zero();function Hr(t,e,n){if(!t.depth--)throw Br(e.name,`nests deeper than ${un}`);D(t,8),D(t,0);let r="";try{for(let s of e.fields()){let{all:o,name:i}=s,
-a=n[r=i];if(!o)Mo(t,s,a);else if(t.isFlat||s===o[0]){let c=a,d=o.find(p=>p.case===c?.case);if(c&&!d)throw new Error(`has no member ${c.case}`);t.isFlat||(D(t,3),
-P(t,d?d.number:0));let u=t.isFlat?s:d;u&&ft(t,u.of,u===d?c?.value:void 0)}}}catch(s){throw s instanceof B?s:Br(`${e.name}.${r}`,s.message)}t.depth++}function Mo(t,e,n){
-let{head:r,key:s,of:o}=e;if(n===void 0&&(r||e.isOptional)&&(n=Pr(e)),r){let i=n,a=n,c=s?i.size:a.length;Re(c>=0,n);for(let d of r)D(t,d);if(P(t,c),s)for(let[d,u]of i)
-ft(t,s,d),ft(t,o,u);else for(let d of a)ft(t,o,d)}else n===void 0&&e.isOptional&&!t.isFlat?D(t,0):ft(t,o,n)}function ft(t,e,n){e.table||D(t,e.wire),e.put(t,n===
-void 0?e.zero():n)}function qr(t,e){if(Je(t)===0)return void t.at++;Me(t,8),ee(t),t.depth--||T(`${e.name} nests deeper than ${un}`);let n=e.fields();Pt(t,Xn+Gn*
-n.length);let r={},s="";for(let o of n){let{name:i,all:a,of:c}=o,d=a&&a[0]===o;if(d&&(r[i]=void 0),!a)r[i]=$o(t,o);else if(d&&Je(t)===3){t.at++,s+=` ${i} `;let u=I(
+void 0:r.zero();function Hr(t,e,n){if(!t.depth--)throw Br(e.name,`nests deeper than ${un}`);F(t,8),F(t,0);let r="";try{for(let s of e.fields()){let{all:o,name:i}=s,
+a=n[r=i];if(!o)Mo(t,s,a);else if(t.isFlat||s===o[0]){let c=a,d=o.find(p=>p.case===c?.case);if(c&&!d)throw new Error(`has no member ${c.case}`);t.isFlat||(F(t,3),
+B(t,d?d.number:0));let u=t.isFlat?s:d;u&&ft(t,u.of,u===d?c?.value:void 0)}}}catch(s){throw s instanceof U?s:Br(`${e.name}.${r}`,s.message)}t.depth++}function Mo(t,e,n){
+let{head:r,key:s,of:o}=e;if(n===void 0&&(r||e.isOptional)&&(n=Pr(e)),r){let i=n,a=n,c=s?i.size:a.length;Re(c>=0,n);for(let d of r)F(t,d);if(B(t,c),s)for(let[d,u]of i)
+ft(t,s,d),ft(t,o,u);else for(let d of a)ft(t,o,d)}else n===void 0&&e.isOptional&&!t.isFlat?F(t,0):ft(t,o,n)}function ft(t,e,n){e.table||F(t,e.wire),e.put(t,n===
+void 0?e.zero():n)}function qr(t,e){if(Je(t)===0)return void t.at++;Me(t,8),ne(t),t.depth--||T(`${e.name} nests deeper than ${un}`);let n=e.fields();Pt(t,Xn+Gn*
+n.length);let r={},s="";for(let o of n){let{name:i,all:a,of:c}=o,d=a&&a[0]===o;if(d&&(r[i]=void 0),!a)r[i]=$o(t,o);else if(d&&Je(t)===3){t.at++,s+=` ${i} `;let u=R(
 t),p=a.find(y=>y.number===u);p?r[i]={case:p.case,value:Vn(t,p.of)}:u&&T(`${e.name}.${i} has no member ${u}`)}else if(!s.includes(` ${i} `)){let u=Ut(t,c);(u instanceof
 Uint8Array?u.length:!Object.is(u,c.zero()))&&(r[i]={case:o.case,value:u})}}return t.depth++,r}function $o(t,e){let{head:n,key:r,of:s}=e;if((r||e.isOptional)&&Je(
-t)===0)return t.at++,Wn(t,e);if(!n)return Ut(t,s);for(let a of n)Me(t,a);let o=I(t),i=Wn(t,e);for(;o-- >0;)Pt(t,r?Xn:Gn),r?i.set(Ut(t,r),Vn(t,s)):i.push(Vn(t,s));
+t)===0)return t.at++,Wn(t,e);if(!n)return Ut(t,s);for(let a of n)Me(t,a);let o=R(t),i=Wn(t,e);for(;o-- >0;)Pt(t,r?Xn:Gn),r?i.set(Ut(t,r),Vn(t,s)):i.push(Vn(t,s));
 return i}function Ut(t,{wire:e,table:n,take:r,isEnum:s}){return s&&Je(t)===12?Ut(t,dn.i):(n||Me(t,e),r(t))}var Vn=(t,e)=>Ut(t,e)??Jr(t,e.table);function Jr(t,e){
 let n={},r=e.fields();Pt(t,Xn+Gn*r.length);for(let s of r)n[s.name]=s.all?void 0:Wn(t,s);return n}function Wn(t,e){let n=Pr(e);return typeof n=="object"&&Pt(t,Array.
 isArray(n)?To:_r),n}function Pt(t,e){(t.memory-=e)<0&&T("exceeds the memory limit")}var Ie=(t,e,n,r,s)=>({wire:t,zero:e,put:n,take:r,table:s}),Io=t=>Ie(3,()=>{},
-(e,n)=>n?Hr(e,t,n):D(e,0),e=>qr(e,t),t),Ro=65536;function Oo(t){let e=Object.values(t);return{...Ie(10,()=>e[0],(r,s)=>{let o=e.indexOf(s),i=s+2147483648,a=s<0&&
-i>=e.length;Re(o>=0||s===(s|0)&&(a||!r.isFlat),s),o>=0||a&&(r.isFlat||i<Ro)?P(r,o<0?i:o):(r.at--,ft(r,dn.i,s))},r=>{let s=I(r),o=s-2147483648;return s>=e.length&&
+(e,n)=>n?Hr(e,t,n):F(e,0),e=>qr(e,t),t),Ro=65536;function Oo(t){let e=Object.values(t);return{...Ie(10,()=>e[0],(r,s)=>{let o=e.indexOf(s),i=s+2147483648,a=s<0&&
+i>=e.length;Re(o>=0||s===(s|0)&&(a||!r.isFlat),s),o>=0||a&&(r.isFlat||i<Ro)?B(r,o<0?i:o):(r.at--,ft(r,dn.i,s))},r=>{let s=R(r),o=s-2147483648;return s>=e.length&&
 (o>=0||e.includes(o))&&T(`an enum has the index ${s}`),e[s]??o}),isEnum:!0}}var cn=(t,e)=>Ie(t?13:11,()=>e?0:0n,(n,r)=>{let s=BigInt(r),o=Number(s),i=t?o<0?-2*o-
-1:2*o:o;if(Number.isSafeInteger(i)&&i>=0)return P(n,i);Re((t?BigInt.asIntN:BigInt.asUintN)(64,s)===s,r);let a=t?s<<1n^s>>63n:s;for(;a>>53n;a>>=7n)D(n,Number(a&127n)|
-128);P(n,Number(a))},n=>{let{at:r}=n,s=I(n,10);if(s<=Number.MAX_SAFE_INTEGER)t&&(s=s%2?(s+1)/-2:s/2);else{let o=0n;for(let i=0n;r<n.at;i+=7n)o|=BigInt(n.bytes[r++]&
+1:2*o:o;if(Number.isSafeInteger(i)&&i>=0)return B(n,i);Re((t?BigInt.asIntN:BigInt.asUintN)(64,s)===s,r);let a=t?s<<1n^s>>63n:s;for(;a>>53n;a>>=7n)F(n,Number(a&127n)|
+128);B(n,Number(a))},n=>{let{at:r}=n,s=R(n,10);if(s<=Number.MAX_SAFE_INTEGER)t&&(s=s%2?(s+1)/-2:s/2);else{let o=0n;for(let i=0n;r<n.at;i+=7n)o|=BigInt(n.bytes[r++]&
 127)<<i;o=BigInt.asUintN(64,o),s=t?o>>1n^-(o&1n):o}return e?(Number.isSafeInteger(Number(s))||T("an integer is beyond 2^53"),Number(s)):BigInt(s)}),Dr=(t,e)=>Ie(
-t,()=>0,(n,r)=>{Re(typeof r=="number",r),Ur[e>4?"setFloat64":"setFloat32"](0,r);for(let s=0;s<e;s++)D(n,Jn[s])},n=>{for(let r=0;r<e;r++)Jn[r]=ee(n);return Ur[e>
-4?"getFloat64":"getFloat32"](0)}),dn={b:Ie(7,()=>!1,(t,e)=>{Re(typeof e=="boolean",e),D(t,+e)},t=>{let e=ee(t);return e>1&&T(`a bool is ${e}`),e>0}),i:Ie(12,()=>0,
-(t,e)=>{Re(e===(e|0),e),P(t,(e<<1^e>>31)>>>0)},t=>{let e=I(t);return e>>>1^-(e&1)}),u:Ie(10,()=>0,(t,e)=>{Re(e===e>>>0,e),P(t,e)},t=>I(t)),l:cn(!0,!1),w:cn(!1,!1),
-L:cn(!0,!0),W:cn(!1,!0),f:Dr(14,4),d:Dr(15,8),s:Ie(5,()=>"",(t,e)=>{Re(typeof e=="string",e),D(t,10),qe(t,e)},t=>(Me(t,10),le(t))),y:Ie(4,()=>new Uint8Array,(t,e)=>{
-Re(nn(e),e),D(t,10),Ke(t,e)},t=>(Me(t,10),Pt(t,_r),new Uint8Array($e(t))))},Br=(t,e)=>X(3,`${t} ${e}`);function Re(t,e){if(!t)throw new Error(`cannot be the ${typeof e}\
+t,()=>0,(n,r)=>{Re(typeof r=="number",r),Ur[e>4?"setFloat64":"setFloat32"](0,r);for(let s=0;s<e;s++)F(n,Jn[s])},n=>{for(let r=0;r<e;r++)Jn[r]=ne(n);return Ur[e>
+4?"getFloat64":"getFloat32"](0)}),dn={b:Ie(7,()=>!1,(t,e)=>{Re(typeof e=="boolean",e),F(t,+e)},t=>{let e=ne(t);return e>1&&T(`a bool is ${e}`),e>0}),i:Ie(12,()=>0,
+(t,e)=>{Re(e===(e|0),e),B(t,(e<<1^e>>31)>>>0)},t=>{let e=R(t);return e>>>1^-(e&1)}),u:Ie(10,()=>0,(t,e)=>{Re(e===e>>>0,e),B(t,e)},t=>R(t)),l:cn(!0,!1),w:cn(!1,!1),
+L:cn(!0,!0),W:cn(!1,!0),f:Dr(14,4),d:Dr(15,8),s:Ie(5,()=>"",(t,e)=>{Re(typeof e=="string",e),F(t,10),qe(t,e)},t=>(Me(t,10),ce(t))),y:Ie(4,()=>new Uint8Array,(t,e)=>{
+Re(nn(e),e),F(t,10),Ke(t,e)},t=>(Me(t,10),Pt(t,_r),new Uint8Array($e(t))))},Br=(t,e)=>j(3,`${t} ${e}`);function Re(t,e){if(!t)throw new Error(`cannot be the ${typeof e}\
  ${String(e)}`)}var Ye=(t,e,n,r)=>({name:t,fingerprint:e,layout:n,methods:r,operations:Object.values(r).map(({operation:s})=>s).sort((s,o)=>s-o)});function pn(t,e){qe(t,e.name),
-It(t,e.fingerprint);let n=0;for(let r of e.operations)P(t,r-n),n=r}var Lo=65536;function Vr(t,e,n=""){let r=atob(n);if(r&&r.length<=Lo)for(let s of r)D(t,s.charCodeAt(
-0));else D(t,0),It(t,e)}function Wr(t){let e=le(t,I(t,10)),n=[],r={fingerprint:Ce(t),operations:n},s=0;for(;W(t);)n.push(s+=I(t,10));return s>65535&&T("a number\
+It(t,e.fingerprint);let n=0;for(let r of e.operations)B(t,r-n),n=r}var Lo=65536;function Vr(t,e,n=""){let r=atob(n);if(r&&r.length<=Lo)for(let s of r)F(t,s.charCodeAt(
+0));else F(t,0),It(t,e)}function Wr(t){let e=ce(t,R(t,10)),n=[],r={fingerprint:Ce(t),operations:n},s=0;for(;G(t);)n.push(s+=R(t,10));return s>65535&&T("a number\
  is too long"),[e,r]}var Gr=16,Xr=65536,Fo=1e3,jr=256,Qr=61440,zn={metadata:{}},Kr=t=>[t].flat(),Kn=t=>t.endsWith("-bin"),zr=(t,e)=>Kn(t)!==(typeof e=="string")&&/^[a-z0-9_.-]{1,256}\n[ -~]*$/.
 test(`${t}
-${Kn(t)?"":e}`);function Yn(t){if(typeof t=="string")return xe(t);if(!nn(t))throw X(3,`content is a Uint8Array or a string, not ${String(t)}`);return t}function Yr(t,e){
-let{at:n}=t;he(t,Gr,()=>Zr(t,e))||(t.at=n)}function Zr(t,{timeout:e,metadata:n={},status:r}){let{at:s}=t;e!==void 0&&he(t,1,()=>P(t,Math.min(Math.max(0,Math.round(
-e*1e3)),Number.MAX_SAFE_INTEGER)));let o=0,i=0;for(let[a,c]of Object.entries(n))for(let d of Kr(c)){if(!zr(a,d))throw X(3,`invalid metadata ${a}: keys have a-z \
-0-9 - _ . and values printable ASCII, or bytes under -bin`);if(o+=a.length+d.length+8,++i>jr||o>Qr)throw X(8,"too much metadata");he(t,2,()=>{qe(t,a),ue(t,Yn(d))})}
-if(r){let{code:a,details:c,mayHaveRun:d}=r;he(t,3,()=>{P(t,a),t.at-s+c.length+32<=Xr&&ue(t,c)}),d||he(t,5,()=>{})}}function fn(t,e=!1){if(Je(t)!==Gr)return zn;t.
-at++;let n=Ot(t);return W(n)>Xr&&T("a prefix is too long"),mn(n,e)}function mn(t,e=!1){let n=Object.create(null),r={metadata:n},s=0,o=0,i=0;for(;W(t);){let a=ee(
-t),c=Ot(t);if(a>127){let d=`prefix item ${a} must be understood and is unknown`;throw e?X(12,d):new we(d)}if([1,3,5,6,8].includes(a)&&(i>>a&1&&T(`prefix item ${a}\
- occurs twice`),i|=1<<a),a===1)r.timeout=ze(c)/1e3;else if(a===2){let d=le(c,I(c,10)),u=Kn(d)?pt(c):le(c,W(c));o+=d.length+u.length+8,(!zr(d,u)||++s>jr||o>Qr)&&
-T("invalid metadata"),n[d]=d in n?[...Kr(n[d]),u]:u}else a===3?(r.code=I(c,10),r.details=pt(c)):a===5?r.isRefused=!0:a===8&&(r.text=Ze(c))}return r}var Ze=(t,e)=>new TextDecoder().
-decode(pt(t).subarray(0,e)),es=({metadata:t,code:e,details:n,isRefused:r},s="")=>new B(on(e??0),s,{metadata:t,mayHaveRun:!r,...n&&{details:n}});function mt(t,e){
-if(Je(t)===6)return t.at++,Me(t,5),Me(t,10),es(e,le(t))}function ts(t){let e=mn(t);return e.code??e.isRefused?es(e,e.text):void 0}function ns(t,e){Zr(t,{status:e,
-metadata:e.metadata}),he(t,8,()=>ue(t,xe(e.message.slice(0,Fo))))}var Zn=5<<20,Uo=1024,Do=1024,rs=65536,Bo=128,_o=32768,yt=10,gt=16384,ss=32768,Po=256,Ho=16383,yn=262144,qo=1e5,Jo=64<<20,os=8<<20,Vo=10,Wo=65536,Go=2e3,Xo=5,jo=1e4,
+${Kn(t)?"":e}`);function Yn(t){if(typeof t=="string")return xe(t);if(!nn(t))throw j(3,`content is a Uint8Array or a string, not ${String(t)}`);return t}function Yr(t,e){
+let{at:n}=t;he(t,Gr,()=>Zr(t,e))||(t.at=n)}function Zr(t,{timeout:e,metadata:n={},status:r}){let{at:s}=t;e!==void 0&&he(t,1,()=>B(t,Math.min(Math.max(0,Math.round(
+e*1e3)),Number.MAX_SAFE_INTEGER)));let o=0,i=0;for(let[a,c]of Object.entries(n))for(let d of Kr(c)){if(!zr(a,d))throw j(3,`invalid metadata ${a}: keys have a-z \
+0-9 - _ . and values printable ASCII, or bytes under -bin`);if(o+=a.length+d.length+8,++i>jr||o>Qr)throw j(8,"too much metadata");he(t,2,()=>{qe(t,a),pe(t,Yn(d))})}
+if(r){let{code:a,details:c,mayHaveRun:d}=r;he(t,3,()=>{B(t,a),t.at-s+c.length+32<=Xr&&pe(t,c)}),d||he(t,5,()=>{})}}function fn(t,e=!1){if(Je(t)!==Gr)return zn;t.
+at++;let n=Ot(t);return G(n)>Xr&&T("a prefix is too long"),mn(n,e)}function mn(t,e=!1){let n=Object.create(null),r={metadata:n},s=0,o=0,i=0;for(;G(t);){let a=ne(
+t),c=Ot(t);if(a>127){let d=`prefix item ${a} must be understood and is unknown`;throw e?j(12,d):new we(d)}if([1,3,5,6,8].includes(a)&&(i>>a&1&&T(`prefix item ${a}\
+ occurs twice`),i|=1<<a),a===1)r.timeout=ze(c)/1e3;else if(a===2){let d=ce(c,R(c,10)),u=Kn(d)?pt(c):ce(c,G(c));o+=d.length+u.length+8,(!zr(d,u)||++s>jr||o>Qr)&&
+T("invalid metadata"),n[d]=d in n?[...Kr(n[d]),u]:u}else a===3?(r.code=R(c,10),r.details=pt(c)):a===5?r.isRefused=!0:a===8&&(r.text=Ze(c))}return r}var Ze=(t,e)=>new TextDecoder().
+decode(pt(t).subarray(0,e)),es=({metadata:t,code:e,details:n,isRefused:r},s="")=>new U(on(e??0),s,{metadata:t,mayHaveRun:!r,...n&&{details:n}});function mt(t,e){
+if(Je(t)===6)return t.at++,Me(t,5),Me(t,10),es(e,ce(t))}function ts(t){let e=mn(t);return e.code??e.isRefused?es(e,e.text):void 0}function ns(t,e){Zr(t,{status:e,
+metadata:e.metadata}),he(t,8,()=>pe(t,xe(e.message.slice(0,Fo))))}var Zn=5<<20,Uo=1024,Do=1024,rs=65536,Bo=128,_o=32768,yt=10,gt=16384,ss=32768,Po=256,Ho=16383,yn=262144,qo=1e5,Jo=64<<20,os=8<<20,Vo=10,Wo=65536,Go=2e3,Xo=5,jo=1e4,
 is="the server is going away",as=200,Qo=2147483647,et=(t,e)=>setTimeout(e,Math.min(Math.max(0,t),Qo));function ls(t,e,n,r,s){let o=$t(16384),i=new Map,a=new Map,
-c=new Set(n),d=[],u=0,p=0,y=0,b=0,v=0,k=0,M=32767,C=[0,Zn,1/0,gt,0],z=!1,pe=!1,fe,se=yt,Pe=0,oe=!1,j=0,ce=0,Z,te=m=>{if(!(z||!J))try{m(J)}catch(h){lt(sn(h));try{
-J.close()}catch{}}},ie=()=>{o.at&&(te(m=>m.send(Rt(o))),o.at=j=0,o.bytes.length>1<<20&&(o.bytes=new Uint8Array(16384)),te(m=>{let h=m.buffered();h>Jo?be("too ma\
-ny unsent bytes"):h>os&&!_.isFull&&(_.isFull=!0,me())}))},me=()=>te(m=>{if(m.buffered()>os/2)return void et(Vo,me);_.isFull=!1;for(let h of i.values())h.room();
-e.room(_)}),K=()=>{o.at!==j?(j=o.at,queueMicrotask(K)):(oe=!1,ie())},U=(m,h,x,A)=>{let{at:G}=o;try{rn(o,yt),o.at+=yt,x?.(o,A);let He=o.at,Ne=He-G-yt,Te=h===3?rs:
-Math.max(C[1],Do);if(Ne>Te)throw X(8,`the message has ${Ne} bytes of at most ${Te}`);o.at=G;for(let ct of[15,m,h,Ne>>>16,Ne])Fr(o,ct);o.at=He}catch(He){throw o.
-at=G,He}o.at>Wo?ie():oe||(oe=!0,j=0,queueMicrotask(K))},f=(m,{code:h,message:x},A=7)=>U(m,A,G=>{P(G,h),ue(G,xe(x.slice(0,as)))}),g=(m,h)=>{U(m,5,P,0),f(m,h)},w=m=>{
-if(!z){if(ce=0,fe){if(ue(fe,m),fe.at<se)return;m=Rt(fe),fe=void 0}try{let h=0,x=A=>m[h+A]<<8|m[h+A+1];for(;!z&&!(m.length<(se=h+yt));h=se){x(0)!==15&&T("a heade\
-r without its magic");let A=x(6)*65536+x(8);if(A>(x(4)===3?rs:Zn)&&T(`a packet of ${A} bytes`),m.length<(se+=A))break;S(x(2),x(4),m.subarray(h+yt,se))}h<m.length&&
-(se-=h,ue(fe=$t(),m.subarray(h)))}catch(h){let x=h.message;_.isUp&&f(4,new B(13,x),3),be(`the server broke the protocol: ${x}`)}}},S=(m,h,x)=>{let A=Q(x),G=h===
-3&&(m===5||m===6),He=G?I(A,10):m;He>65535&&T(`stream ${He}`);let Ne=i.get(He);if(h>=10){_.isUp||T("a packet before HELLO");let Te=m>=ss,ct=d[m%gt];if(ct?.id===m&&
-ct.operation===h)return O(m),e.answered(),ct.isGivenUp?p--:e.replied(ct,x),Y();if(s.filter(wo=>wo.packet(_,m,h,x)).length)return;if(Te&&R)return R.packet(m,h,x,
-!1);++Pe>qo&&be("too many stray packets")}else if(h<2){x.length&&T("a PING with a body"),h===1?_.isUp||be("the server is a compat peer"):U(0,1);return}else if(h===
-3&&!G){if(!m&&!_.isUp)return $(A);if(m===4)return be(`closed by the server with code ${I(A,10)}: ${Ze(A,as)}`);if(m===1)return E(A);m>=_o&&T(`packet type ${m} m\
-ust be understood and is unknown`)}else{if(h===4)return q();if(h===6)return void(x.length&&R?.cancel(m,I(A,10)));if(h===8)T("a stray HAND_OFF");else if(h===9)do{
-let Te=$e(A,I(A,10));Ne?.packet(2,Te)}while(W(A));else{if(Ne)return e.answered(),G?Ne.items(m===6,A):Ne.packet(h,x);if(h===2){let Te=m-M&32767;if(m>=32768&&Te&&
-Te<=16384)return M=m,R?R.packet(m,2,x,!0):g(m,X(12,"no service is served"))}}}},E=m=>{let h=W(m);for((!h||h>Uo)&&T(`ASK of ${h} bytes`);W(m);){let x=Ce(m),A=[...c,
-...r?.services??[]].find(G=>G.fingerprint===x);U(2,3,G=>Vr(G,x,A?.layout))}},$=m=>{(le(m,4)!=="fris"||!ee(m))&&T("no HELLO");let h=new Set,x=0;try{for(;W(m);){x=
-ee(m);let A=Ot(m);if(x>=Bo&&T("must be understood and is unknown"),[1,2,3,4,5,6,8,34,35].includes(x)&&(h.has(x)&&T("occurs twice"),h.add(x)),x&&x in C)C[x]=ze(A);else if(x===
-8)ze(A);else if(x===32||x===33){let G=Wr(A);x===32&&a.set(...G)}}}catch(A){T(`HELLO item ${x}: ${A.message}`)}C[3]=Math.min(C[3],gt),_.isUp=!0,clearTimeout(L),e.
-room(_)},O=m=>{d[m%gt]=void 0,u--===C[3]&&e.room(_)},ye=(m,h)=>{i.set(h,m),m.begin(_,h,C[4])},Y=()=>{pe&&queueMicrotask(()=>{u===p&&!i.size&&!R?.progress.size&&
-be(is)})},q=()=>{pe||(pe=!0,e.closing(_,is),Y())},be=m=>ge(()=>{z||(ie(),te(h=>h.close()),lt(m))}),lt=m=>{if(z)return;z=!0,clearInterval(Z),clearTimeout(L),e.closing(
-_,m);let h=_.isUp;_.isUp=!1;let x=new B(14,`the connection was lost: ${m}`);for(let A of d)A&&!A.isGivenUp&&e.lost(A,x);for(let A of i.values())A.lost(x);if(R?.
-down(x),h)for(let A of s)A.down(_,x)},_={isUp:!1,isFull:!1,write:U,reset:f,refuse:g,announce(m){if(c.has(m))return;for(let A of c)if(A.operations.some(G=>m.operations.
-includes(G)))throw X(9,`${A.name} has operations of ${m.name}: use another channel`);let h=a.get(m.name);h?.fingerprint===m.fingerprint&&`${h.operations}`==`${m.
-operations}`||U(3,3,pn,m),c.add(m)},call(m,h){if(_.isFull||u>=C[3])return!1;do b=(b+1)%ss;while(d[b%gt]);let x=m.id=b;d[x%gt]=m,u++;try{U(x,m.operation,h,m)}catch(A){
-throw O(x),A}return!0},cancel(m){z||(m.isGivenUp=!0,U(m.id,6,P,m.operation),p++,Y())},open(m,h){if(!C[2])throw X(12,"the server does not accept streams");if(_.isFull||
-v>=Math.min(C[2],Ho))return!1;do k=k%32767+1;while(i.has(k));let x=k;i.set(x,m),v++;try{U(x,2,h)}catch(A){throw _.over(x),A}return m.begin(_,x,C[4]),!0},accept:ye,
-over(m){i.delete(m),m<32768&&(v--,e.room(_)),Y()},drain:q,closeIfIdle:Y},R=r?.on(_),L=et(jo,()=>be("handshake timeout")),H=m=>{o.isFlat=m.isFlat,U(0,3,h=>{ue(h,
-xe("fris"));let x=R?Po:0;[Zn,x,x,yn].forEach((A,G)=>he(h,G+1,()=>P(h,A))),he(h,6,()=>{});for(let A of r?.services??[])he(h,32,()=>pn(h,A));for(let A of n)he(h,
-33,()=>pn(h,A))}),U(1,0),ie(),!z&&(Z=setInterval(()=>{if(++ce>Xo)return be("keepalive timeout");U(0,0),y=p<(C[3]||1)?0:y+1,y>1&&q();let h=performance.now();for(let x of d)
-x&&x.until<=h&&!x.isGivenUp&&e.expired(x)},Go))},J,ge=m=>J?m():queueMicrotask(m),ae=m=>ge(()=>lt(m));try{J=t({open:()=>ge(()=>te(H)),data:w,close:ae})}catch(m){
-ae(sn(m))}return _}function gn(t,e){let n={},r=n,s=!1,o=()=>{},i=p=>{s||=p,o()},a=()=>n.next?.item,c=()=>{let p=a();return n=n.next??n,n.item=void 0,p},d=(async function*(){try{for(;;){
+c=new Set(n),d=[],u=0,p=0,y=0,b=0,v=0,k=0,M=32767,C=[0,Zn,1/0,gt,0],z=!1,fe=!1,me,oe=yt,Pe=0,ie=!1,Q=0,de=0,Z,ee=m=>{if(!(z||!J))try{m(J)}catch(h){lt(sn(h));try{
+J.close()}catch{}}},ae=()=>{o.at&&(ee(m=>m.send(Rt(o))),o.at=Q=0,o.bytes.length>1<<20&&(o.bytes=new Uint8Array(16384)),ee(m=>{let h=m.buffered();h>Jo?be("too ma\
+ny unsent bytes"):h>os&&!D.isFull&&(D.isFull=!0,te())}))},te=()=>ee(m=>{if(m.buffered()>os/2)return void et(Vo,te);D.isFull=!1;for(let h of i.values())h.room();
+e.room(D)}),W=()=>{o.at!==Q?(Q=o.at,queueMicrotask(W)):(ie=!1,ae())},H=(m,h,x,A)=>{let{at:X}=o;try{rn(o,yt),o.at+=yt,x?.(o,A);let He=o.at,Ne=He-X-yt,Te=h===3?rs:
+Math.max(C[1],Do);if(Ne>Te)throw j(8,`the message has ${Ne} bytes of at most ${Te}`);o.at=X;for(let ct of[15,m,h,Ne>>>16,Ne])Fr(o,ct);o.at=He}catch(He){throw o.
+at=X,He}o.at>Wo?ae():ie||(ie=!0,Q=0,queueMicrotask(W))},f=(m,{code:h,message:x},A=7)=>H(m,A,X=>{B(X,h),pe(X,xe(x.slice(0,as)))}),g=(m,h)=>{H(m,5,B,0),f(m,h)},w=m=>{
+if(!z){if(de=0,me){if(pe(me,m),me.at<oe)return;m=Rt(me),me=void 0}try{let h=0,x=A=>m[h+A]<<8|m[h+A+1];for(;!z&&!(m.length<(oe=h+yt));h=oe){x(0)!==15&&T("a heade\
+r without its magic");let A=x(6)*65536+x(8);if(A>(x(4)===3?rs:Zn)&&T(`a packet of ${A} bytes`),m.length<(oe+=A))break;S(x(2),x(4),m.subarray(h+yt,oe))}h<m.length&&
+(oe-=h,pe(me=$t(),m.subarray(h)))}catch(h){let x=h.message;D.isUp&&f(4,new U(13,x),3),be(`the server broke the protocol: ${x}`)}}},S=(m,h,x)=>{let A=K(x),X=h===
+3&&(m===5||m===6),He=X?R(A,10):m;He>65535&&T(`stream ${He}`);let Ne=i.get(He);if(h>=10){D.isUp||T("a packet before HELLO");let Te=m>=ss,ct=d[m%gt];if(ct?.id===m&&
+ct.operation===h)return _(m),e.answered(),ct.isGivenUp?p--:e.replied(ct,x),Y();if(s.filter(wo=>wo.packet(D,m,h,x)).length)return;if(Te&&I)return I.packet(m,h,x,
+!1);++Pe>qo&&be("too many stray packets")}else if(h<2){x.length&&T("a PING with a body"),h===1?D.isUp||be("the server is a compat peer"):H(0,1);return}else if(h===
+3&&!X){if(!m&&!D.isUp)return E(A);if(m===4)return be(`closed by the server with code ${R(A,10)}: ${Ze(A,as)}`);if(m===1)return $(A);m>=_o&&T(`packet type ${m} m\
+ust be understood and is unknown`)}else{if(h===4)return q();if(h===6)return void(x.length&&I?.cancel(m,R(A,10)));if(h===8)T("a stray HAND_OFF");else if(h===9)do{
+let Te=$e(A,R(A,10));Ne?.packet(2,Te)}while(G(A));else{if(Ne)return e.answered(),X?Ne.items(m===6,A):Ne.packet(h,x);if(h===2){let Te=m-M&32767;if(m>=32768&&Te&&
+Te<=16384)return M=m,I?I.packet(m,2,x,!0):g(m,j(12,"no service is served"))}}}},$=m=>{let h=G(m);for((!h||h>Uo)&&T(`ASK of ${h} bytes`);G(m);){let x=Ce(m),A=[...c,
+...r?.services??[]].find(X=>X.fingerprint===x);H(2,3,X=>Vr(X,x,A?.layout))}},E=m=>{(ce(m,4)!=="fris"||!ne(m))&&T("no HELLO");let h=new Set,x=0;try{for(;G(m);){x=
+ne(m);let A=Ot(m);if(x>=Bo&&T("must be understood and is unknown"),[1,2,3,4,5,6,8,34,35].includes(x)&&(h.has(x)&&T("occurs twice"),h.add(x)),x&&x in C)C[x]=ze(A);else if(x===
+8)ze(A);else if(x===32||x===33){let X=Wr(A);x===32&&a.set(...X)}}}catch(A){T(`HELLO item ${x}: ${A.message}`)}C[3]=Math.min(C[3],gt),D.isUp=!0,clearTimeout(O),e.
+room(D)},_=m=>{d[m%gt]=void 0,u--===C[3]&&e.room(D)},ye=(m,h)=>{i.set(h,m),m.begin(D,h,C[4])},Y=()=>{fe&&queueMicrotask(()=>{u===p&&!i.size&&!I?.progress.size&&
+be(is)})},q=()=>{fe||(fe=!0,e.closing(D,is),Y())},be=m=>ge(()=>{z||(ae(),ee(h=>h.close()),lt(m))}),lt=m=>{if(z)return;z=!0,clearInterval(Z),clearTimeout(O),e.closing(
+D,m);let h=D.isUp;D.isUp=!1;let x=new U(14,`the connection was lost: ${m}`);for(let A of d)A&&!A.isGivenUp&&e.lost(A,x);for(let A of i.values())A.lost(x);if(I?.
+down(x),h)for(let A of s)A.down(D,x)},D={isUp:!1,isFull:!1,write:H,reset:f,refuse:g,announce(m){if(c.has(m))return;for(let A of c)if(A.operations.some(X=>m.operations.
+includes(X)))throw j(9,`${A.name} has operations of ${m.name}: use another channel`);let h=a.get(m.name);h?.fingerprint===m.fingerprint&&`${h.operations}`==`${m.
+operations}`||H(3,3,pn,m),c.add(m)},call(m,h){if(D.isFull||u>=C[3])return!1;do b=(b+1)%ss;while(d[b%gt]);let x=m.id=b;d[x%gt]=m,u++;try{H(x,m.operation,h,m)}catch(A){
+throw _(x),A}return!0},cancel(m){z||(m.isGivenUp=!0,H(m.id,6,B,m.operation),p++,Y())},open(m,h){if(!C[2])throw j(12,"the server does not accept streams");if(D.isFull||
+v>=Math.min(C[2],Ho))return!1;do k=k%32767+1;while(i.has(k));let x=k;i.set(x,m),v++;try{H(x,2,h)}catch(A){throw D.over(x),A}return m.begin(D,x,C[4]),!0},accept:ye,
+over(m){i.delete(m),m<32768&&(v--,e.room(D)),Y()},drain:q,closeIfIdle:Y},I=r?.on(D),O=et(jo,()=>be("handshake timeout")),P=m=>{o.isFlat=m.isFlat,H(0,3,h=>{pe(h,
+xe("fris"));let x=I?Po:0;[Zn,x,x,yn].forEach((A,X)=>he(h,X+1,()=>B(h,A))),he(h,6,()=>{});for(let A of r?.services??[])he(h,32,()=>pn(h,A));for(let A of n)he(h,
+33,()=>pn(h,A))}),H(1,0),ae(),!z&&(Z=setInterval(()=>{if(++de>Xo)return be("keepalive timeout");H(0,0),y=p<(C[3]||1)?0:y+1,y>1&&q();let h=performance.now();for(let x of d)
+x&&x.until<=h&&!x.isGivenUp&&e.expired(x)},Go))},J,ge=m=>J?m():queueMicrotask(m),le=m=>ge(()=>lt(m));try{J=t({open:()=>ge(()=>ee(P)),data:w,close:le})}catch(m){
+le(sn(m))}return D}function gn(t,e){let n={},r=n,s=!1,o=()=>{},i=p=>{s||=p,o()},a=()=>n.next?.item,c=()=>{let p=a();return n=n.next??n,n.item=void 0,p},d=(async function*(){try{for(;;){
 let p=c();if(p!==void 0){let y=t(p);y!==void 0&&(yield y)}else if(s){if(s!==!0)throw s;return}else await new Promise(y=>o=y)}}finally{e()}})(),{return:u}=d;return d.
-return=()=>(e(),n=r={},i(!0),u.call(d,void 0)),{messages:d,first:a,take:c,put:p=>{r=r.next={item:p},o()},end:i}}var er=64,Ko=4,zo=4096,hn=(t,e)=>t instanceof we?new B(13,`not a valid ${e.name}: ${t.message}`):B.from(t);function cs(t,e,n,r,s){let o,i=0,a=0,c=0,d=0,u=!0,p=!0,
-y=!1,b=!1,v=!1,k=()=>{},M,C=()=>!u&&!p,z=f=>{d+=f.length+er,p&&d*Ko>=yn&&(o?.write(i,5,P,d),c-=d,d=0)},{messages:pe,put:fe,take:se,end:Pe}=gn(f=>{z(f);try{let g=Q(
-f),w=mt(g,zn);if(w)throw w;return _t(g,e)}catch(g){throw hn(g,e)}},()=>n?ie(!0):K()),oe=Object.assign(pe,{metadata:{}}),j=()=>{C()&&(k(),M?.(),o?.over(i),o=M=void 0,
-r())},ce=f=>{p=!1,Pe(f),j()},Z=()=>{u&&(u=!1,o?.write(i,7),j())},te=f=>{u=!1,ce(f)},ie=(f,g=an(1))=>{C()||o?.reset(i,g),te(f),K()},me=f=>ie(f,f),K=()=>{y=!0;for(let f;f=
-se();)z(f)},U=f=>{if(!(!o||!u)){if(f instanceof B)return o.write(6,3,g=>{P(g,i),ns(g,f)}),u=!1,j();o.write(i,2,g=>{let{at:w}=g;Bt(g,t,f),a-=g.at-w+er})}};return{
-messages:oe,begin(f,g,w){o=f,i=g,a=w},packet(f,g){if(f===2)return b=!0,p?c>=yn?me(new B(8,"the peer exceeded its credit")):(c+=g.length+er,y?z(g):fe(new Uint8Array(
-g))):void 0;let w=Q(g);if(f===5){let S=ze(w);v||=!S,(a+=S)>0&&k()}else if(g.length){let S=on(I(w,10));te(new B(S,Ze(w,zo),{mayHaveRun:!v}))}else ce(!0)},items(f,g){
-if(p){!f&&b&&T("late HEADERS"),b=!0;try{if(f)return ce(ts(g)??!0);s?.(oe.metadata=mn(g).metadata)}catch(w){me(hn(w,e))}}},send:U,async pump(f,g,w){try{let S=f,E=S?.[Symbol.
-asyncIterator]?.()??S?.[Symbol.iterator]?.();if(!E)throw X(3,`messages are an iterable, not ${String(f)}`);M=async()=>{try{await E.return?.()}catch{}},!n&&g&&o?.
-write(5,3,P,i);for(let $;;){for(;(a<=0||o?.isFull)&&!C();)await new Promise(O=>k=O);if(C())return;if($){if(U($.value),!g)break;$=void 0}else if(($=await E.next()).
-done)break}M=void 0,Z(),C()||w?.()}catch(S){if(!n)throw M?.(),M=void 0,S;ie(Lt(S,g))}},room:()=>k(),finish:Z,discard:K,fail:me,lost:te}}var Yo=3e4,Zo=5e3,ei=20,ds=2e3,us=10,Ht=class{constructor(e,{timeout:n,reconnectTimeout:r=Zo,metadata:s,serve:o,stayConnected:i}={}){let a=n??Yo,c,d=0,u=us,p=0,
-y,b=!1,v="",k=[new Set,new Set,new Set],M=({service:f,method:{sends:g,receives:w}})=>k[f?g||w?1:0:2],C=new Set,z=[],pe=()=>{c||y||b||!(k.some(({size:f})=>f)||i)||
-(p=performance.now(),c=ls(e,fe,[...C],o,z))},fe={room:f=>queueMicrotask(()=>{for(let g of k)for(let w of g){if(c!==f||!se(w,f))break;c===f&&g.delete(w)}}),closing(f,g){
-if(c===f){if(c=void 0,v=g,f.isUp)for(let w of k)w.forEach(oe);f.isUp&&performance.now()-p>=ds?d=0:b||(y=et(Math.random()*Math.min(ei*2**Math.min(d++,16),ds),()=>{
-y=void 0,pe()})),pe()}},answered:()=>void(d=0),replied(f,g){let w=f,{method:{reply:S},options:{onMetadata:E}}=w;ce(w);try{let $=Q(g),O=fn($),ye=mt($,O);if(ye)throw ye;
-$.at&&E?.(O.metadata),w.resolve(_t($,S)),u<us&&(u+=.1)}catch($){w.reject(Lt(hn($,S),w.sent>1))}},expired:f=>j(f),lost(f,g){let w=f;if(w.link=void 0,!w.method.idempotent||
-w.sent>1||u<1)return Z(w,g);u--,Pe(w)}},se=(f,g)=>{let{service:w}=f;try{return w&&g.announce(w),f.start(f,g)&&!!++f.sent}catch(S){return Z(f,Lt(S,f.sent)),!0}},
-Pe=f=>{if(!(c?.isUp&&se(f,c))){if(b)return Z(f,ps(f.sent));M(f).add(f),pe(),oe(f)}},oe=f=>{f.reconnectsUntil=performance.now()+(f.options.reconnectTimeout??r),j(
-f)},j=f=>{let{until:g,sent:w,reconnectsUntil:S}=f,E=performance.now(),$=M(f).has(f)&&!c?.isUp&&`no connection to the server${v&&`: ${v}`}`;clearTimeout(f.timer),
-E>=g?Z(f,ln(w,$?`; ${$}`:"")):E>=S&&$?Z(f,Ft(14,$,w)):f.timer=et((E<S?Math.min(g,S):g)-E,()=>j(f))},ce=f=>{M(f).delete(f),clearTimeout(f.timer),f.options.signal?.
-removeEventListener("abort",f.abort)},Z=(f,g)=>{ce(f),f.link?.cancel(f),f.reject(g)},te=(f,{sentTimeout:g,until:w,options:{metadata:S}})=>{(g!==void 0||s||S)&&Yr(
-f,{timeout:g&&w-performance.now(),metadata:{...s,...S}})},ie=(f,g)=>{te(f,g),Bt(f,g.method.request,g.request)},me=(f,g)=>{let w=g.call(f,ie);return w&&(f.link=g),
-w},K=(f,g,w,S,E,$,O,ye)=>{let{signal:Y}=S,q={id:0,operation:g.operation,until:performance.now()+ +(E??(f?a:1/0)),isGivenUp:!1,sent:0,reconnectsUntil:1/0,timer:void 0,
-link:void 0,service:f,method:g,request:w,options:S,sentTimeout:E,start:$,resolve:O,reject:ye,abort:Y&&(()=>Z(q,an(q.sent)))};return isNaN(q.until)?ye(X(3,"the t\
-imeout is not a number")):Y?.aborted?q.abort?.():(Y?.addEventListener("abort",q.abort),E!==void 0&&j(q),(E===void 0||q.timer)&&Pe(q)),q},U=(f,g,w,S={})=>{let E,
-$=cs(g.request,g.reply,!0,()=>E&&ce(E),S.onMetadata);return E=K(f,g,w,S,S.timeout,(O,ye)=>{E=O;let Y=ye.open($,q=>{te(q,O),D(q,9),P(q,O.operation)});if(Y){let q=O.
-sentTimeout===void 0;q&&(O.until=1/0),$.pump(w,g.sends,()=>{!q||g.receives||(O.until=performance.now()+a,j(O))})}return Y},()=>{},$.fail),$};this.unary=(f,g,w,S={})=>new Promise(
-(E,$)=>void K(f,g,w,S,S.timeout??n,me,E,$)),this.serverStreaming=(f,g,w,S)=>U(f,g,[w],S).messages,this.twoWay=(f,g,w,S)=>U(f,g,w,S).messages,this.clientStreaming=
-async(f,g,w,S)=>{let{messages:E}=U(f,g,w,S),{done:$,value:O}=await E.next();if($)throw new B(13,"there is no reply");return E.return?.(),O},this.name=f=>void C.
-add(f),this.mount=f=>void z.push(f),this.connected=(f,g,w)=>new Promise((S,E)=>{K(void 0,{},void 0,{reconnectTimeout:g,signal:w},void 0,($,O)=>O.isFull?!1:(f?.(
-O),ce($),S(O),!0),S,E)}),this.close=()=>{b=!0,clearTimeout(y);for(let f of k)for(let g of f)Z(g,ps(g.sent));c?.drain()},i&&queueMicrotask(pe)}},ps=t=>Ft(9,"the \
-channel is closed",t);var tt=65280,ti=tt+8,ni=16<<20,tr=64,ri=255,si=65536,oi=4,bn={now:0,last:1,oldest:2},ii=1e4,fs=t=>{let e=fn(t);return(t.at?mt(t,e):void 0)??X([8,12,7,14][ee(t)-
-3]??3,Ze(t))},ms=t=>{let e=I(t,10);return e>ri&&T("a topic is too long"),le(t,e)},qt=class{constructor(e){this.channel=e;this.requests=new Map;this.last=0;let{requests:n}=this;
-if(e.topics)return e.topics;e.topics=this,e.mount({packet:(r,s,o,i)=>{if(o<tt||o>ti)return!1;!s&&o===tt+5&&(this.refused??=fs(Q(i)));for(let a of s?[n.get(s)]:n.
-values())a?.packet(r,s,o-tt,Q(i));return!0},down(r,s){for(let o of[...n.values()])o.down(r,s)}})}subscribe(e,{group:n="",from:r}={}){return this.request(0,e,n,r)}async publish(e,n){
-await this.channel.connected(r=>{r.write(0,tt+2,s=>{Ke(s,xe(e)),ue(s,Yn(n))}),this.published??=r})}async sync(){await(await this.request(3)).return?.();let{refused:e}=this;
-if(this.refused=void 0,e)throw e}request(e,n,r="",s){let{channel:o,requests:i}=this;return new Promise((a,c)=>{if(i.size>=65535)throw X(8,"too many requests");do
-this.last=this.last%65535+1;while(i.has(this.last));let d=this.last,u,p=0,y=0,b=!1,v,k,M=new AbortController,C=()=>{M.abort(),i.delete(d)&&n!==void 0&&u?.isUp&&
-u.write(d,tt+1)},{first:z,messages:pe,put:fe,end:se,take:Pe}=gn(R=>(p-=R.payload.length+tr,R),C),oe=R=>{clearTimeout(v),i.delete(d),this.published=k??this.published,
-c(R),se(R)},j=r?[]:n?.split(".")??[],ce=j.at(-1)===">",Z=R=>{let L=R.split(".");return(ce?L.length>=j.length:L.length===j.length)&&j.every((H,J)=>H===">"||H==="\
-*"||H===L[J])},te=e===0&&!r&&s!==void 0,ie=typeof s=="object";if(ie&&!(/^[\da-f]{16}$/.test(s.epoch)&&s.offset>=0&&Number.isSafeInteger(s.offset)))throw X(3,`${s.
-epoch}, ${s.offset} is not a position`);let me=ie||s===void 0?bn.oldest:bn[s],K=new Map(ie?[[n,{...s,offset:s.offset+1}]]:[]),U=new Map,f=0,g="",w=!1,S=!1,E=!1,
-$=!1,O=!1,ye=()=>!n?.match(/[*>]/)&&K.size>0,Y=R=>{u?.write(d,tt+R,L=>{if(n!==void 0&&Ke(L,xe(n)),R===6){D(L,me);for(let[H,J]of K)qe(L,H),It(L,J.epoch),P(L,J.offset)}else
-ue(L,xe(r))})},q=()=>{let R=K.size>0;return K=new Map,me=bn.now,w=!1,E=!0,R},be=R=>{o.connected(L=>{u=L,e===3&&((this.published??L)!==L&&(this.refused=new B(15,
-"the connection was lost")),k=this.published,this.published=void 0);try{Y(te?6:e)}catch(H){if(!S||!q())throw H;Y(6)}S||(v=et(ii,()=>{C(),oe(ln(1,"; the server m\
-ay have no broker"))}))},R,M.signal).catch(L=>{S&&L.code===9&&se(!0),oe(L)})},lt=()=>{clearTimeout(v),O=!0,S&&(E||!$)&&(b=!0),a(pe)},_=(R,L,H)=>{let J=H.bytes[H.
-at],ge=R&&!O;if(ge&&L===5&&J===oi)E=!0,Y(0);else if(ge&&(L===5||L===6&&J)&&S&&q())Y(6);else if(ge&&L===6&&J===0){ee(H),$=ee(H)===1;let ae=Ce(H,16);f=I(H,10);let m=g!==
-""&&g!==ae;g=ae,lt(),E=!1,b||=ye()?!f:m}else if(L===7)for(;W(H);){let ae=ms(H),m={epoch:Ce(H,16),offset:I(H,10)};if(Number.isSafeInteger(m.offset)||T("an intege\
-r is beyond 2^53"),!O||!R&&!Z(ae))continue;let h=U.get(ae);R&&!h?(f--,h=K.get(ae)??(w?{...m,offset:1}:void 0)):!R&&h?.epoch!==m.epoch&&(h=void 0),h&&$&&(R||!E)&&
-(h.epoch===m.epoch&&h.offset<=m.offset?y+=m.offset-h.offset:b=!0),U.size>=si&&!U.has(ae)&&(U.clear(),E=!0),U.set(ae,m)}else return!1;return!0};i.set(d,{packet(R,L,H,J){
-if(!(R!==u||te&&_(L,H,J)))if(H===2){let ge=ms(J);if(!L&&(!O||!Z(ge)))return;let ae=pt(J),m=U.get(ge);for(m&&U.set(ge,{...m,offset:m.offset+1}),p+=ae.length+tr,fe(
-{topic:ge,payload:ae,position:m,lagged:y,reconnected:b}),y=0,b=!1;p>ni;){let h=Pe();p-=h.payload.length+tr;let x=z();x.lagged+=h.lagged+1,x.reconnected||=h.reconnected}}else
-H===4?O&&(E||!$)&&(y+=I(J,10)):L&&(W(J)?oe(fs(J)):lt())},down(R,L){if(R===u){if(n===void 0||!O&&!S)return oe(L);if(O)if(f>0&&!E){E=!w&&!ye();for(let[H,J]of U)K.
-set(H,J)}else E?q():(K=U,me=bn.oldest,w=!0);U=new Map,O=!1,S=!0,be(1/0)}}}),be()})}};var vn="frisbee.1";function nr(t,{protocols:e=[],WebSocket:n=globalThis.WebSocket}={}){return r=>{if(!n)throw new Error("no WebSocket; set the option `WebSocket\
+return=()=>(e(),n=r={},i(!0),u.call(d,void 0)),{messages:d,first:a,take:c,put:p=>{r=r.next={item:p},o()},end:i}}var er=64,Ko=4,zo=4096,hn=(t,e)=>t instanceof we?new U(13,`not a valid ${e.name}: ${t.message}`):U.from(t);function cs(t,e,n,r,s){let o,i=0,a=0,c=0,d=0,u=!0,p=!0,
+y=!1,b=!1,v=!1,k=()=>{},M,C=()=>!u&&!p,z=f=>{d+=f.length+er,p&&d*Ko>=yn&&(o?.write(i,5,B,d),c-=d,d=0)},{messages:fe,put:me,take:oe,end:Pe}=gn(f=>{z(f);try{let g=K(
+f),w=mt(g,zn);if(w)throw w;return _t(g,e)}catch(g){throw hn(g,e)}},()=>n?ae(!0):W()),ie=Object.assign(fe,{metadata:{}}),Q=()=>{C()&&(k(),M?.(),o?.over(i),o=M=void 0,
+r())},de=f=>{p=!1,Pe(f),Q()},Z=()=>{u&&(u=!1,o?.write(i,7),Q())},ee=f=>{u=!1,de(f)},ae=(f,g=an(1))=>{C()||o?.reset(i,g),ee(f),W()},te=f=>ae(f,f),W=()=>{y=!0;for(let f;f=
+oe();)z(f)},H=f=>{if(!(!o||!u)){if(f instanceof U)return o.write(6,3,g=>{B(g,i),ns(g,f)}),u=!1,Q();o.write(i,2,g=>{let{at:w}=g;Bt(g,t,f),a-=g.at-w+er})}};return{
+messages:ie,begin(f,g,w){o=f,i=g,a=w},packet(f,g){if(f===2)return b=!0,p?c>=yn?te(new U(8,"the peer exceeded its credit")):(c+=g.length+er,y?z(g):me(new Uint8Array(
+g))):void 0;let w=K(g);if(f===5){let S=ze(w);v||=!S,(a+=S)>0&&k()}else if(g.length){let S=on(R(w,10));ee(new U(S,Ze(w,zo),{mayHaveRun:!v}))}else de(!0)},items(f,g){
+if(p){!f&&b&&T("late HEADERS"),b=!0;try{if(f)return de(ts(g)??!0);s?.(ie.metadata=mn(g).metadata)}catch(w){te(hn(w,e))}}},send:H,async pump(f,g,w){try{let S=f,$=S?.[Symbol.
+asyncIterator]?.()??S?.[Symbol.iterator]?.();if(!$)throw j(3,`messages are an iterable, not ${String(f)}`);M=async()=>{try{await $.return?.()}catch{}},!n&&g&&o?.
+write(5,3,B,i);for(let E;;){for(;(a<=0||o?.isFull)&&!C();)await new Promise(_=>k=_);if(C())return;if(E){if(H(E.value),!g)break;E=void 0}else if((E=await $.next()).
+done)break}M=void 0,Z(),C()||w?.()}catch(S){if(!n)throw M?.(),M=void 0,S;ae(Lt(S,g))}},room:()=>k(),finish:Z,discard:W,fail:te,lost:ee}}var Yo=3e4,Zo=5e3,ei=20,ds=2e3,us=10,Ht=class{constructor(e,{timeout:n,reconnectTimeout:r=Zo,metadata:s,serve:o,stayConnected:i}={}){let a=n??Yo,c,d=0,u=us,p=0,
+y,b=!1,v="",k=[new Set,new Set,new Set],M=({service:f,method:{sends:g,receives:w}})=>k[f?g||w?1:0:2],C=new Set,z=[],fe=()=>{c||y||b||!(k.some(({size:f})=>f)||i)||
+(p=performance.now(),c=ls(e,me,[...C],o,z))},me={room:f=>queueMicrotask(()=>{for(let g of k)for(let w of g){if(c!==f||!oe(w,f))break;c===f&&g.delete(w)}}),closing(f,g){
+if(c===f){if(c=void 0,v=g,f.isUp)for(let w of k)w.forEach(ie);f.isUp&&performance.now()-p>=ds?d=0:b||(y=et(Math.random()*Math.min(ei*2**Math.min(d++,16),ds),()=>{
+y=void 0,fe()})),fe()}},answered:()=>void(d=0),replied(f,g){let w=f,{method:{reply:S},options:{onMetadata:$}}=w;de(w);try{let E=K(g),_=fn(E),ye=mt(E,_);if(ye)throw ye;
+E.at&&$?.(_.metadata),w.resolve(_t(E,S)),u<us&&(u+=.1)}catch(E){w.reject(Lt(hn(E,S),w.sent>1))}},expired:f=>Q(f),lost(f,g){let w=f;if(w.link=void 0,!w.method.idempotent||
+w.sent>1||u<1)return Z(w,g);u--,Pe(w)}},oe=(f,g)=>{let{service:w}=f;try{return w&&g.announce(w),f.start(f,g)&&!!++f.sent}catch(S){return Z(f,Lt(S,f.sent)),!0}},
+Pe=f=>{if(!(c?.isUp&&oe(f,c))){if(b)return Z(f,ps(f.sent));M(f).add(f),fe(),ie(f)}},ie=f=>{f.reconnectsUntil=performance.now()+(f.options.reconnectTimeout??r),Q(
+f)},Q=f=>{let{until:g,sent:w,reconnectsUntil:S}=f,$=performance.now(),E=M(f).has(f)&&!c?.isUp&&`no connection to the server${v&&`: ${v}`}`;clearTimeout(f.timer),
+$>=g?Z(f,ln(w,E?`; ${E}`:"")):$>=S&&E?Z(f,Ft(14,E,w)):f.timer=et(($<S?Math.min(g,S):g)-$,()=>Q(f))},de=f=>{M(f).delete(f),clearTimeout(f.timer),f.options.signal?.
+removeEventListener("abort",f.abort)},Z=(f,g)=>{de(f),f.link?.cancel(f),f.reject(g)},ee=(f,{sentTimeout:g,until:w,options:{metadata:S}})=>{(g!==void 0||s||S)&&Yr(
+f,{timeout:g&&w-performance.now(),metadata:{...s,...S}})},ae=(f,g)=>{ee(f,g),Bt(f,g.method.request,g.request)},te=(f,g)=>{let w=g.call(f,ae);return w&&(f.link=g),
+w},W=(f,g,w,S,$,E,_,ye)=>{let{signal:Y}=S,q={id:0,operation:g.operation,until:performance.now()+ +($??(f?a:1/0)),isGivenUp:!1,sent:0,reconnectsUntil:1/0,timer:void 0,
+link:void 0,service:f,method:g,request:w,options:S,sentTimeout:$,start:E,resolve:_,reject:ye,abort:Y&&(()=>Z(q,an(q.sent)))};return isNaN(q.until)?ye(j(3,"the t\
+imeout is not a number")):Y?.aborted?q.abort?.():(Y?.addEventListener("abort",q.abort),$!==void 0&&Q(q),($===void 0||q.timer)&&Pe(q)),q},H=(f,g,w,S={})=>{let $,
+E=cs(g.request,g.reply,!0,()=>$&&de($),S.onMetadata);return $=W(f,g,w,S,S.timeout,(_,ye)=>{$=_;let Y=ye.open(E,q=>{ee(q,_),F(q,9),B(q,_.operation)});if(Y){let q=_.
+sentTimeout===void 0;q&&(_.until=1/0),E.pump(w,g.sends,()=>{!q||g.receives||(_.until=performance.now()+a,Q(_))})}return Y},()=>{},E.fail),E};this.unary=(f,g,w,S={})=>new Promise(
+($,E)=>void W(f,g,w,S,S.timeout??n,te,$,E)),this.serverStreaming=(f,g,w,S)=>H(f,g,[w],S).messages,this.twoWay=(f,g,w,S)=>H(f,g,w,S).messages,this.clientStreaming=
+async(f,g,w,S)=>{let{messages:$}=H(f,g,w,S),{done:E,value:_}=await $.next();if(E)throw new U(13,"there is no reply");return $.return?.(),_},this.name=f=>void C.
+add(f),this.mount=f=>void z.push(f),this.connected=(f,g,w)=>new Promise((S,$)=>{W(void 0,{},void 0,{reconnectTimeout:g,signal:w},void 0,(E,_)=>_.isFull?!1:(f?.(
+_),de(E),S(_),!0),S,$)}),this.close=()=>{b=!0,clearTimeout(y);for(let f of k)for(let g of f)Z(g,ps(g.sent));c?.drain()},i&&queueMicrotask(fe)}},ps=t=>Ft(9,"the \
+channel is closed",t);var tt=65280,ti=tt+8,ni=16<<20,tr=64,ri=255,si=65536,oi=4,bn={now:0,last:1,oldest:2},ii=1e4,fs=t=>{let e=fn(t);return(t.at?mt(t,e):void 0)??j([8,12,7,14][ne(t)-
+3]??3,Ze(t))},ms=t=>{let e=R(t,10);return e>ri&&T("a topic is too long"),ce(t,e)},qt=class{constructor(e){this.channel=e;this.requests=new Map;this.last=0;let{requests:n}=this;
+if(e.topics)return e.topics;e.topics=this,e.mount({packet:(r,s,o,i)=>{if(o<tt||o>ti)return!1;!s&&o===tt+5&&(this.refused??=fs(K(i)));for(let a of s?[n.get(s)]:n.
+values())a?.packet(r,s,o-tt,K(i));return!0},down(r,s){for(let o of[...n.values()])o.down(r,s)}})}subscribe(e,{group:n="",from:r}={}){return this.request(n||r===
+void 0?0:6,e,n,r)}async publish(e,n){await this.channel.connected(r=>{r.write(0,tt+2,s=>{Ke(s,xe(e)),pe(s,Yn(n))}),this.published??=r})}async sync(){await(await this.
+request(3)).return?.();let{refused:e}=this;if(this.refused=void 0,e)throw e}request(e,n,r="",s){let{channel:o,requests:i}=this;return new Promise((a,c)=>{if(i.size>=
+65535)throw j(8,"too many requests");do this.last=this.last%65535+1;while(i.has(this.last));let d=this.last,u,p=0,y=0,b=!1,v,k,M=new AbortController,C=()=>{M.abort(),
+i.delete(d)&&n!==void 0&&u?.isUp&&u.write(d,tt+1)},{first:z,messages:fe,put:me,end:oe,take:Pe}=gn(I=>(p-=I.payload.length+tr,I),C),ie=I=>{clearTimeout(v),i.delete(
+d),this.published=k??this.published,c(I),oe(I)},Q=r?[]:n?.split(".")??[],de=Q.at(-1)===">",Z=I=>{let O=I.split(".");return(de?O.length>=Q.length:O.length===Q.length)&&
+Q.every((P,J)=>P===">"||P==="*"||P===O[J])},ee=typeof s=="object";if(ee&&!(/^[\da-f]{16}$/.test(s.epoch)&&s.offset>=0&&Number.isSafeInteger(s.offset)))throw j(3,
+`${s.epoch}, ${s.offset} is not a position`);let ae=ee||s===void 0?bn.oldest:bn[s],te=new Map(ee?[[n,{...s,offset:s.offset+1}]]:[]),W=new Map,H=0,f="",g=!1,w=!1,
+S=!1,$=!1,E=!1,_=()=>!n?.match(/[*>]/)&&te.size>0,ye,Y=I=>{ye=I,u?.write(d,tt+I,O=>{if(n!==void 0&&Ke(O,xe(n)),I===6){F(O,ae);for(let[P,J]of te)qe(O,P),It(O,J.epoch),
+B(O,J.offset)}else pe(O,xe(r))})},q=()=>{let I=te.size>0;return te=new Map,ae=bn.now,g=!1,S=!0,I},be=I=>{o.connected(O=>{u=O,e===3&&((this.published??O)!==O&&(this.
+refused=new U(15,"the connection was lost")),k=this.published,this.published=void 0);try{Y(e)}catch(P){if(!w||!q())throw P;Y(6)}w||(v=et(ii,()=>{C(),ie(ln(1,"; \
+the server may have no broker"))}))},I,M.signal).catch(O=>{w&&O.code===9&&oe(!0),ie(O)})},lt=()=>{clearTimeout(v),E=!0,w&&(S||!$)&&(b=!0),a(fe)},D=(I,O,P)=>{let J=P.
+bytes[P.at],ge=I&&!E;if(ge&&O===5&&J===oi)S=!0,Y(0);else if(ge&&(O===5||O===6&&J)&&w&&q())Y(6);else if(ge&&O===6&&J===0){ne(P),$=ne(P)===1;let le=Ce(P,16);H=R(P,
+10);let m=f!==""&&f!==le;f=le,lt(),S=!1,b||=_()?!H:m}else if(O===7)for(;G(P);){let le=ms(P),m={epoch:Ce(P,16),offset:R(P,10)};if(Number.isSafeInteger(m.offset)||
+T("an integer is beyond 2^53"),!E||!I&&!Z(le))continue;let h=W.get(le);I&&!h?(H--,h=te.get(le)??(g?{...m,offset:1}:void 0)):!I&&h?.epoch!==m.epoch&&(h=void 0),h&&
+$&&(I||!S)&&(h.epoch===m.epoch&&h.offset<=m.offset?y+=m.offset-h.offset:b=!0),W.size>=si&&!W.has(le)&&(W.clear(),S=!0),W.set(le,m)}else return!1;return!0};i.set(
+d,{packet(I,O,P,J){if(!(I!==u||ye===6&&D(O,P,J)))if(P===2){let ge=ms(J);if(!O&&(!E||!Z(ge)))return;let le=pt(J),m=W.get(ge);for(m&&W.set(ge,{...m,offset:m.offset+
+1}),p+=le.length+tr,me({topic:ge,payload:le,position:m,lagged:y,reconnected:b}),y=0,b=!1;p>ni;){let h=Pe();p-=h.payload.length+tr;let x=z();x.lagged+=h.lagged+1,
+x.reconnected||=h.reconnected}}else P===4?E&&(S||!$)&&(y+=R(J,10)):O&&(G(J)?ie(fs(J)):lt())},down(I,O){if(I===u){if(n===void 0||!E&&!w)return ie(O);if(E)if(H>0&&
+!S){S=!g&&!_();for(let[P,J]of W)te.set(P,J)}else S?q():(te=W,ae=bn.oldest,g=!0);W=new Map,E=!1,w=!0,be(1/0)}}}),be()})}};var vn="frisbee.1";function nr(t,{protocols:e=[],WebSocket:n=globalThis.WebSocket}={}){return r=>{if(!n)throw new Error("no WebSocket; set the option `WebSocket\
 ` or use frisbee-rpc/node");let s=new n(String(t),[vn,...e]);s.binaryType="arraybuffer";let o="";return s.onopen=()=>{if(s.protocol===vn)return r.open();o=`the \
 server does not speak ${vn}`,s.close()},s.onmessage=({data:i})=>{i instanceof ArrayBuffer?r.data(new Uint8Array(i)):s.close()},s.onerror=({message:i=""})=>void(o||=
 i),s.onclose=({code:i,reason:a})=>{r.close(o||`the WebSocket was closed (${i}${a&&`, ${a}`})`)},{send:i=>s.send(i),close:()=>s.close(),buffered:()=>s.bufferedAmount}}}var ai=64;var wn=class{constructor(e){this.messages=new Map;this.enums=new Map;for(let{number:n,bytes:r}of Ae(e))n===1&&this.file(r)}message(e){let n=this.messages.get(e);
@@ -180,24 +180,24 @@ docs:o.get(`${s},2,${i.length}`)??""})}let c=[...r,a],d=gs(n,c);this.enums.set(d
 14,gs=(t,e)=>[...t?[t]:[],...e].join(".");function li(t,e){let n="",r="",s="",[o,i,a,c]=[0,0,0,-1],d=!1,u=!1;for(let p of Ae(t))p.number===1?n=Oe(p.bytes):p.number===
 3?o=p.low:p.number===4?i=p.low:p.number===5?a=p.low:p.number===6?s=Oe(p.bytes).replace(/^\./,""):p.number===8?u=vs(p.bytes,3):p.number===9?c=p.low:p.number===10?
 r=Oe(p.bytes):p.number===17&&(d=p.low!==0);if(a<1||a>18)throw new we(`a field of the kind ${a}`);return{name:n,number:o,kind:a,type:s,isOptional:d,isDeprecated:u,
-docs:e,jsonName:r||n.replace(/_(\w)/g,(p,y)=>y.toUpperCase()),isRepeated:i===3,oneof:c<0||d?void 0:c}}var ci=new Uint8Array,Oe=t=>le(Q(t),t.length);function*Ae(t){
-let e=Q(t);for(;W(e);){let n=I(e),r=n>>>3,s=n&7;if(s===0){let o=0,i=0;for(let a of t.subarray(e.at,(I(e,10),e.at)))i<32&&(o|=(a&127)<<i),i+=7;yield{number:r,bytes:ci,
-low:o>>>0}}else if(s===2)yield{number:r,bytes:$e(e,I(e)),low:0};else if(s===1||s===5)$e(e,s===1?8:4);else throw new we(`a field of the wire type ${s}`)}}function hs(t){
+docs:e,jsonName:r||n.replace(/_(\w)/g,(p,y)=>y.toUpperCase()),isRepeated:i===3,oneof:c<0||d?void 0:c}}var ci=new Uint8Array,Oe=t=>ce(K(t),t.length);function*Ae(t){
+let e=K(t);for(;G(e);){let n=R(e),r=n>>>3,s=n&7;if(s===0){let o=0,i=0;for(let a of t.subarray(e.at,(R(e,10),e.at)))i<32&&(o|=(a&127)<<i),i+=7;yield{number:r,bytes:ci,
+low:o>>>0}}else if(s===2)yield{number:r,bytes:$e(e,R(e)),low:0};else if(s===1||s===5)$e(e,s===1?8:4);else throw new we(`a field of the wire type ${s}`)}}function hs(t){
 for(let{number:e,bytes:n}of Ae(t))if(e===1)return Oe(n);return""}function vs(t,e){for(let{number:n,low:r}of Ae(t))if(n===e)return r!==0;return!1}function di(t){
-let e=new Map;for(let{number:n,bytes:r}of Ae(t)){if(n!==1)continue;let s="",o="",i="";for(let c of Ae(r))if(c.number===1){let d=Q(c.bytes),u=[];for(;W(d);)u.push(
-I(d));s=u.join(",")}else c.number===3?o=Oe(c.bytes):c.number===4&&(i=Oe(c.bytes));let a=o||i;a&&e.set(s,xn(a))}return e}var xn=t=>t.replace(/^ /gm,"").trim();var We=t=>`f${t.number}`,bt=t=>`o${t}`,rr={1:"d",2:"f",3:"l",4:"w",5:"i",6:"w",7:"u",8:"b",9:"s",10:"m",11:"m",12:"y",13:"u",14:"e",15:"i",16:"l",17:"i",18:"l"},
+let e=new Map;for(let{number:n,bytes:r}of Ae(t)){if(n!==1)continue;let s="",o="",i="";for(let c of Ae(r))if(c.number===1){let d=K(c.bytes),u=[];for(;G(d);)u.push(
+R(d));s=u.join(",")}else c.number===3?o=Oe(c.bytes):c.number===4&&(i=Oe(c.bytes));let a=o||i;a&&e.set(s,xn(a))}return e}var xn=t=>t.replace(/^ /gm,"").trim();var We=t=>`f${t.number}`,bt=t=>`o${t}`,rr={1:"d",2:"f",3:"l",4:"w",5:"i",6:"w",7:"u",8:"b",9:"s",10:"m",11:"m",12:"y",13:"u",14:"e",15:"i",16:"l",17:"i",18:"l"},
 ht=class{constructor(e){this.schema=e;this.types=new Map;this.enums=new Map}of(e){let n=this.types.get(e);if(n)return n;let r=this.schema.message(e),s=pi(this.schema,
-r),o=s.map(c=>`${We(c)}:${this.spec(r,c)}`).join(" "),i=s.map(c=>this.schema.entry(c)?.fields[1]??c).filter(c=>bs(c.kind)),a=F(e,o,()=>i.map(c=>c.kind===14?this.
+r),o=s.map(c=>`${We(c)}:${this.spec(r,c)}`).join(" "),i=s.map(c=>this.schema.entry(c)?.fields[1]??c).filter(c=>bs(c.kind)),a=L(e,o,()=>i.map(c=>c.kind===14?this.
 choice(c.type):this.of(c.type)));return this.types.set(e,a),a}spec(e,n){let r=this.schema.entry(n),s=rr[n.kind];if(r){let[o,i]=r.fields;if(!o||!i)throw new Error(
 `${r.name} is not a map entry`);return`%${rr[o.kind]}${rr[i.kind]}`}if(n.isRepeated)return`*${s}`;if(n.oneof!==void 0){let o=e.fields.filter(i=>i.oneof===n.oneof);
 return`${bt(n.oneof)}/${o.indexOf(n)+1}/${s}`}return n.isOptional&&s!=="m"?`?${s}`:s}choice(e){let n=this.enums.get(e);return n||(n=ui(this.schema.enumeration(e)),
 this.enums.set(e,n)),n}},ui=t=>Object.fromEntries(t.values.map(({number:e},n)=>[`v${n}`,e]));function pi(t,e){let n=r=>t.entry(r)?2:r.isRepeated?1:r.kind===11||
 r.kind===10?2:0;return[0,1,2].flatMap(r=>e.fields.filter(s=>n(s)===r))}function ws(t,e,n,r){let s=r.map(({operation:i,request:a,response:c,sends:d,receives:u,isIdempotent:p})=>({
 operation:i,request:t.of(a),reply:t.of(c),sends:d,receives:u,idempotent:p})),o=Ye(e,n,"",Object.fromEntries(s.map((i,a)=>[`m${a}`,i])));return s.map(i=>({service:o,
-method:i}))}var sr={POLYGLOT:0,PROTOBUF:1},Jt={UNKNOWN:0,IDEMPOTENT:1,NO_SIDE_EFFECTS:2},fi=F("frpc.reflection.v1.FilesPiece","etag:s notModified:b data:y"),mi=F("frpc.refl\
-ection.v1.FilesRequest","etag:s withoutImports:b names:*s symbols:*s"),yi=F("frpc.reflection.v1.ListPiece","etag:s notModified:b services:*m",()=>[bi]),gi=F("fr\
-pc.reflection.v1.ListRequest","etag:s"),hi=F("frpc.reflection.v1.Method","name:s operation:u request:s requestStreams:b response:s responseStreams:b idempotency\
-:e docs:s isDeprecated:b formats:*s",()=>[Jt]),bi=F("frpc.reflection.v1.Service","name:s fingerprint:s layout:y codec:e file:s docs:s isDeprecated:b methods:*m \
+method:i}))}var sr={POLYGLOT:0,PROTOBUF:1},Jt={UNKNOWN:0,IDEMPOTENT:1,NO_SIDE_EFFECTS:2},fi=L("frpc.reflection.v1.FilesPiece","etag:s notModified:b data:y"),mi=L("frpc.refl\
+ection.v1.FilesRequest","etag:s withoutImports:b names:*s symbols:*s"),yi=L("frpc.reflection.v1.ListPiece","etag:s notModified:b services:*m",()=>[bi]),gi=L("fr\
+pc.reflection.v1.ListRequest","etag:s"),hi=L("frpc.reflection.v1.Method","name:s operation:u request:s requestStreams:b response:s responseStreams:b idempotency\
+:e docs:s isDeprecated:b formats:*s",()=>[Jt]),bi=L("frpc.reflection.v1.Service","name:s fingerprint:s layout:y codec:e file:s docs:s isDeprecated:b methods:*m \
 operations:*u",()=>[sr,hi]),vt=Ye("frpc.reflection.v1.Reflection","2827b98f5f97380f22de961eb0322afd","AQgAAQEJAAMBCQIIA0sEAAQBCQQIAkkDSQADAQkCCAMMAAkBCQIJAwwEDg\
 UFCQYJBwgISwYJTQECAAIACgEJAg0DCQQIBQkGCAcOBwkJCggISQEDAAICAgRMaXN0AgABBUZpbGVzAgIDHWZycGMucmVmbGVjdGlvbi52MS5SZWZsZWN0aW9u",{list:{operation:65e3,request:gi,reply:yi,
 receives:!0,idempotent:!0},files:{operation:65001,request:mi,reply:fi,receives:!0,idempotent:!0}});var xs=32<<20,Le=t=>`${t.service.name}/${t.name}`,Sn=class{constructor(e,n){this.url=e;this.metadata={};this.wire="connecting";this.traffic={since:0,connections:0,
@@ -205,7 +205,7 @@ sent:0,received:0};let r=nr(e),s=i=>{this.wire=i,n()},o=i=>{let a=r({open:()=>{t
 this.traffic.received+=c.length,i.data(c)},close:c=>{s("lost"),i.close(c)}});return{...a,send:c=>{this.traffic.sent+=c.length,a.send(c)}}};this.channel=new Ht(o,
 {stayConnected:!0}),this.channel.name(vt),this.topics=new qt(this.channel)}async catalog(e){let{channel:n,metadata:r}=this,s=new Map,o="";for await(let y of n.serverStreaming(
 vt,vt.methods.list,{etag:e?.etag??""},{metadata:r})){if(y.notModified)return;o||=y.etag;for(let b of y.services){let v=s.get(b.name);v?v.methods.push(...b.methods):
-s.set(b.name,b)}}let i=[],a=0;for await(let{data:y}of n.serverStreaming(vt,vt.methods.files,{},{metadata:r}))if(i.push(y),a+=y.length,a>xs)throw new B(Ve.RESOURCE_EXHAUSTED,
+s.set(b.name,b)}}let i=[],a=0;for await(let{data:y}of n.serverStreaming(vt,vt.methods.files,{},{metadata:r}))if(i.push(y),a+=y.length,a>xs)throw new U(Ve.RESOURCE_EXHAUSTED,
 `the schema has more than ${xs} bytes`);let c=new Uint8Array(a),d=0;for(let y of i)c.set(y,d),d+=y.length;let u=new wn(c),p=new ht(u);return{etag:o,schema:u,services:[
 ...s.values()].map(y=>vi(y,p))}}async hasBroker(){return this.topics.sync().then(()=>!0,()=>!1)}};function vi(t,e){let n,r=o=>{if(t.codec!==sr.POLYGLOT)throw new Error(
 "its messages use the protobuf codec, which this page does not support");if(!t.file)throw new Error("the server does not have the schema of this service; build \
@@ -215,8 +215,8 @@ Jt.UNKNOWN}))),n[o]},s={name:t.name,fingerprint:t.fingerprint,file:t.file,docs:x
 Jt.NO_SIDE_EFFECTS?"no side effects":o.idempotency===Jt.IDEMPOTENT?"idempotent":"",formats:o.formats,docs:xn(o.docs),isDeprecated:o.isDeprecated,callable:()=>r(
 i)})),s}var An=t=>Object.entries(Ve).find(([,e])=>e===t)?.[0]??String(t);var wi=50;function En(t,e,n){let r=t.slice(-wi).reverse().map(s=>l("li",{},l("button",{type:"button",className:"history",title:"Restore the request",onclick:()=>e(
 s)},l("span",{className:"muted"},ut(s.beganAt)),l("span",{className:s.code===0?"badge ok":"badge failed"},An(s.code)),!n&&l("span",{className:"path"},s.path),l(
-"span",{className:"muted shortened"},(s.request??"").replace(/\s+/g," ").slice(0,160)),l("span",{className:"time"},de(s.took)))));return r.length>0?l("ol",{className:"\
-histories"},...r):l("p",{className:"empty"},"No calls yet.")}var V=class extends Error{constructor(e,n){super(e?`${e}: ${n}`:n)}},re=()=>Object.create(null),ir=t=>typeof t=="object"&&t!==null&&!Array.isArray(t),ar=/^google\.protobuf\.(Double|Float|U?Int64|U?Int32|Bool|String|Bytes)Value$/,
+"span",{className:"muted shortened"},(s.request??"").replace(/\s+/g," ").slice(0,160)),l("span",{className:"time"},ue(s.took)))));return r.length>0?l("ol",{className:"\
+histories"},...r):l("p",{className:"empty"},"No calls yet.")}var V=class extends Error{constructor(e,n){super(e?`${e}: ${n}`:n)}},se=()=>Object.create(null),ir=t=>typeof t=="object"&&t!==null&&!Array.isArray(t),ar=/^google\.protobuf\.(Double|Float|U?Int64|U?Int32|Bool|String|Bytes)Value$/,
 nt=t=>ar.test(t)||/^google\.protobuf\.(Timestamp|Duration|FieldMask|Struct|Value|ListValue)$/.test(t);function Ge(t){try{return JSON.parse(t||"{}")}catch(e){throw new V(
 "",e.message)}}function rt(t,e,n,r=""){let s=ki(t,e,n,r);if(s)return s;if(!ir(n))throw new V(r,`${e} is an object`);let o=t.message(e),i={};for(let[a,c]of Object.
 entries(n)){let d=o.fields.find(y=>y.jsonName===a||y.name===a),u=r?`${r}.${a}`:a;if(!d)throw new V(u,`${e} has no such field${xi(o)}`);if(c===null&&d.type!=="go\
@@ -243,16 +243,16 @@ tring"&&/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/i.e
 throw new V(e,'an instant is written as "2030-01-31T12:00:00Z"');return{f1:BigInt(r/1e3),f2:Number((n[2]??"").padEnd(9,"0"))}}function Wt(t,e){if(e>90)throw new V(
 "","nests too deep");let n=(r,s)=>({o0:{case:`f${r}`,value:s}});return t===null?n(1,0):typeof t=="number"?n(2,t):typeof t=="string"?n(3,t):typeof t=="boolean"?n(
 4,t):Array.isArray(t)?n(6,{f1:t.map(r=>Wt(r,e+1))}):n(5,{f1:new Map(Object.entries(t).map(([r,s])=>[r,Wt(s,e+1)]))})}function Xt(t,e,n){let r=Mi(t,e,n);if(r!==void 0)
-return r;let s=re();for(let o of t.message(e).fields){let i=o.oneof===void 0?void 0:n[bt(o.oneof)],a=o.oneof===void 0?n[We(o)]:i?.case===We(o)?i.value:void 0;if(a===
+return r;let s=se();for(let o of t.message(e).fields){let i=o.oneof===void 0?void 0:n[bt(o.oneof)],a=o.oneof===void 0?n[We(o)]:i?.case===We(o)?i.value:void 0;if(a===
 void 0)continue;let c=Ti(t,o,a);Array.isArray(a)&&a.length===0||a instanceof Map&&a.size===0||(s[o.jsonName]=c)}return s}function Ti(t,e,n){let r=t.entry(e)?.fields[1];
-if(r&&n instanceof Map){let s=re();for(let[o,i]of n)s[String(o)]=kn(t,r,i);return s}return Array.isArray(n)?n.map(s=>kn(t,e,s)):kn(t,e,n)}function kn(t,e,n){return e.
+if(r&&n instanceof Map){let s=se();for(let[o,i]of n)s[String(o)]=kn(t,r,i);return s}return Array.isArray(n)?n.map(s=>kn(t,e,s)):kn(t,e,n)}function kn(t,e,n){return e.
 kind===11?Xt(t,e.type,n):e.kind===14?t.enumeration(e.type).values.find(({number:r})=>r===n)?.name??n:n instanceof Uint8Array?Fe(n):typeof n=="bigint"||typeof n==
 "number"&&!Number.isFinite(n)?String(n):e.kind===2?Ci(n):n}function Ci(t){for(let e=6;e<10;e++){let n=Number(t.toPrecision(e));if(Math.fround(n)===t)return n}return t}
 function Mi(t,e,n){let r=ar.test(e)&&t.message(e).fields[0];if(r)return kn(t,r,n.f1);switch(e){case"google.protobuf.Timestamp":{let s=Number(n.f1),o=new Date(s*
 1e3);return Number.isNaN(o.getTime())||s<-62135596800||s>253402300799?void 0:`${o.toISOString().slice(0,19)}${Ss(n.f2)}Z`}case"google.protobuf.Duration":{let[s,
 o]=[n.f1,n.f2];return`${s<0n||o<0?"-":""}${s<0n?-s:s}${Ss(Math.abs(o))}s`}case"google.protobuf.FieldMask":return n.f1.map(s=>s.replace(/_([a-z])/g,(o,i)=>i.toUpperCase())).
 join(",");case"google.protobuf.Struct":return Es(n);case"google.protobuf.ListValue":return n.f1.map(Nn);case"google.protobuf.Value":return Nn(n)}}function Es(t){
-let e=re();for(let[n,r]of t.f1)e[n]=Nn(r);return e}function Nn(t){let e=t.o0;return!e||e.case==="f1"?null:e.case==="f5"?Es(e.value):e.case==="f6"?e.value.f1.map(
+let e=se();for(let[n,r]of t.f1)e[n]=Nn(r);return e}function Nn(t){let e=t.o0;return!e||e.case==="f1"?null:e.case==="f5"?Es(e.value):e.case==="f6"?e.value.f1.map(
 Nn):typeof e.value=="number"&&!Number.isFinite(e.value)?String(e.value):e.value}var Ss=t=>{let e=String(t).padStart(9,"0");return t===0?"":`.${e.replace(/(000){1,2}$/,
 "")}`};function Fe(t){let e="";for(let n=0;n<t.length;n+=32768)e+=String.fromCharCode(...t.subarray(n,n+32768));return btoa(e)}function Ee(t,e=""){try{return Uint8Array.
 from(atob(t.replace(/-/g,"+").replace(/_/g,"/")),n=>n.charCodeAt(0))}catch{throw new V(e,"it is no base64")}}function wt(t){try{let e=new TextDecoder("utf-8",{fatal:!0,
@@ -318,15 +318,15 @@ let{fields:r,oneofs:s}=t.message(e),o=[];for(let i of r){let a=We(i);if(i.oneof=
 i.oneof)];c?.case===a&&o.push(`${Tn(s[i.oneof]?.name??"")}: { case: "${Tn(i.name)}", value: ${Qt(t,i,c.value)} }`)}return o.length>0?`{ ${o.join(", ")} }`:"{}"}
 function Li(t,e,n){let[r,s]=t.entry(e)?.fields??[];return r&&s?`new Map([${[...n].map(([o,i])=>`[${Qt(t,r,o)}, ${Qt(t,s,i)}]`).join(", ")}])`:e.isRepeated?`[${n.
 map(o=>Qt(t,e,o)).join(", ")}]`:Qt(t,e,n)}function Qt(t,e,n){return n instanceof Uint8Array?Bs(n):typeof n=="bigint"?`${n}n`:typeof n=="object"?_s(t,e.type,n):Object.
-is(n,-0)?"-0":typeof n=="string"?ot(n):String(n)}var Ps=new WeakMap;function Et(t,e){return Ps.set(t,e),t}var Kt=t=>Ps.get(t)??re();var Hs=16<<20,fr=t=>l("textarea",{rows:1,spellcheck:!1,...t});function mr(t,e){let n="";try{e()}catch(r){n=r.message}t.setAttribute("aria-invalid",String(n!=="")),
-t.title=n}function yr(t){let e=ne(),{kind:n}=t;if(n===8){let i=l("input",{type:"checkbox",id:e});return Et({element:i,id:e,get:()=>i.checked||void 0,set:a=>i.checked=
+is(n,-0)?"-0":typeof n=="string"?ot(n):String(n)}var Ps=new WeakMap;function Et(t,e){return Ps.set(t,e),t}var Kt=t=>Ps.get(t)??se();var Hs=16<<20,fr=t=>l("textarea",{rows:1,spellcheck:!1,...t});function mr(t,e){let n="";try{e()}catch(r){n=r.message}t.setAttribute("aria-invalid",String(n!=="")),
+t.title=n}function yr(t){let e=re(),{kind:n}=t;if(n===8){let i=l("input",{type:"checkbox",id:e});return Et({element:i,id:e,get:()=>i.checked||void 0,set:a=>i.checked=
 a===!0},!1)}if(n===9){let i=fr({id:e});return Et({element:i,id:e,get:()=>i.value||void 0,set:a=>i.value=a===void 0?"":String(a)},"")}let r=()=>mr(s,()=>void(s.value.
 trim()&&Gt(t,o()))),s=l("input",{type:"text",id:e,className:"number",inputMode:lr(n)?"numeric":"decimal",autocomplete:"off",placeholder:"0",oninput:()=>r()}),o=()=>{
 let i=s.value.trim();return Number.isSafeInteger(Number(i))&&!Fi(n)||/^-?[\d.]+(e[+-]?\d+)?$/i.test(i)&&!lr(n)?Number(i):i};return Et({element:s,id:e,get:()=>s.
 value.trim()?Ui(o()):void 0,set(i){s.value=i==null?"":String(i),r()}},0)}var Fi=t=>t===3||t===4||t===6||t===16||t===18,Ui=t=>t===0&&!Object.is(t,-0)||t==="0"?void 0:
-t;function qs(t){let e=ne(),n=l("select",{id:e},...t.values.map(({name:s,number:o,docs:i})=>l("option",{value:s,title:i},`${s} = ${o}`))),[r]=t.values;return Et(
+t;function qs(t){let e=re(),n=l("select",{id:e},...t.values.map(({name:s,number:o,docs:i})=>l("option",{value:s,title:i},`${s} = ${o}`))),[r]=t.values;return Et(
 {element:n,id:e,get:()=>n.value===r?.name?void 0:n.value,set:s=>n.value=t.values.find(({name:o,number:i})=>o===s||i===s)?.name??r?.name??""},r?.name??0)}function Js(){
-let t=ne(),e,n=fr({id:t,oninput:()=>y()}),r=l("select",{"aria-label":"written as",onchange:()=>p()},...["text","base64","hex"].map(v=>l("option",{},v))),s=r.value,
+let t=re(),e,n=fr({id:t,oninput:()=>y()}),r=l("select",{"aria-label":"written as",onchange:()=>p()},...["text","base64","hex"].map(v=>l("option",{},v))),s=r.value,
 o=l("span",{className:"muted"}),i=l("input",{type:"file",hidden:!0,"aria-label":"file",onchange:async()=>{let v=i.files?.[0];if(v){if(v.size>Hs){o.textContent=`${v.
 name} has more than ${Hs>>20} MiB`;return}e=new Uint8Array(await v.arrayBuffer()),o.textContent=`${v.name}, ${e.length} bytes`,n.disabled=r.disabled=!0,a.hidden=
 !1,b.dispatchEvent(new Event("change",{bubbles:!0}))}}}),a=l("button",{type:"button",className:"icon","aria-label":"No file",hidden:!0,onclick:()=>c()},"×"),c=()=>{
@@ -335,15 +335,15 @@ value.replace(/\s/g,""));let k=n.value.replace(/\s/g,"");if(!/^([\da-f]{2})*$/i.
 k.match(/../g)??[],M=>parseInt(M,16))},u=(v,k)=>{let M=k==="text"?wt(v):void 0;r.value=s=k==="text"&&M===void 0?"base64":k,n.value=r.value==="text"?M??"":r.value===
 "hex"?st(v):Fe(v),y()},p=()=>{try{u(d(s),r.value)}catch{s=r.value,y()}},y=()=>mr(n,()=>void d(r.value)),b=l("div",{className:"bytes"},n,r,l("button",{type:"butt\
 on",className:"quiet",onclick:()=>i.click()},"File…"),i,o,a);return Et({element:b,id:t,get(){let v=e??d(r.value);return v.length>0?Fe(v):void 0},set(v){c(),u(
-typeof v=="string"?Ee(v):new Uint8Array,r.value)}},"")}function at(t,e,n){let r=ne(),s=fr({id:r,placeholder:e,oninput:()=>mr(s,()=>void(t==="json"&&s.value&&JSON.
+typeof v=="string"?Ee(v):new Uint8Array,r.value)}},"")}function at(t,e,n){let r=re(),s=fr({id:r,placeholder:e,oninput:()=>mr(s,()=>void(t==="json"&&s.value&&JSON.
 parse(s.value)))}),o=n&&l("button",{type:"button",className:"quiet",onclick:()=>s.value=n.json()},n.label);return{element:l("div",{className:"free"},s,o),id:r,get:()=>s.
 value.trim()?t==="json"?JSON.parse(s.value):s.value.trim():void 0,set:i=>s.value=i===void 0?"":t==="json"?JSON.stringify(i):String(i)}}var Di=3,Rn=class{constructor(e,n,r){this.schema=e;this.name=n;this.editor=Xs(e,n),this.element=l("div",{className:"form",oninput:r,onchange:r,onclick:r},this.editor.
-element)}get(){return this.editor.get()??re()}set(e){this.editor.set(e)}example(){this.set(Ws(this.schema,this.name,[]))}};function Ws(t,e,n){switch(e){case"goo\
+element)}get(){return this.editor.get()??se()}set(e){this.editor.set(e)}example(){this.set(Ws(this.schema,this.name,[]))}};function Ws(t,e,n){switch(e){case"goo\
 gle.protobuf.Timestamp":return new Date().toISOString().replace(/\.\d+/,"");case"google.protobuf.Duration":return"1.500s";case"google.protobuf.FieldMask":return"\
 name";case"google.protobuf.Struct":return{key:"value"};case"google.protobuf.Value":return"value";case"google.protobuf.ListValue":return["value"]}let r=t.message(
-e),s=r.fields[0];if(nt(e)&&s)return Vs(t,s,n);let o=re(),i=[...n,e];for(let a of r.fields){let c=t.entry(a),d=c?.fields[1]??a,u=a.oneof===void 0||r.fields.find(
+e),s=r.fields[0];if(nt(e)&&s)return Vs(t,s,n);let o=se(),i=[...n,e];for(let a of r.fields){let c=t.entry(a),d=c?.fields[1]??a,u=a.oneof===void 0||r.fields.find(
 v=>v.oneof===a.oneof)===a,p=d.kind===11&&(i.includes(d.type)||i.length>Di);if(!u||p||d.kind===10||a.isDeprecated)continue;let y=Vs(t,d,i),b=c?.fields[0];b?o[a.jsonName]=
-Object.assign(re(),{[b.kind===9?"key":b.kind===8?"true":"1"]:y}):o[a.jsonName]=a.isRepeated?[y]:y}return o}function Vs(t,e,n){switch(e.kind){case 11:return Ws(t,
+Object.assign(se(),{[b.kind===9?"key":b.kind===8?"true":"1"]:y}):o[a.jsonName]=a.isRepeated?[y]:y}return o}function Vs(t,e,n){switch(e.kind){case 11:return Ws(t,
 e.type,n);case 14:{let{values:r}=t.enumeration(e.type);return(r.find(({number:s})=>s!==0)??r[0])?.name??0}case 8:return!0;case 9:return e.name.replace(/_/g," ");case 12:
 return btoa("bytes");case 1:case 2:return 1.5;case 3:case 4:case 6:case 16:case 18:return"1";default:return 1}}function Bi(t,e){let n=t.entry(e),[r,s]=n?.fields??
 [];return r&&s?`map<${In(r)}, ${In(s)}>`:`${e.isRepeated?"repeated ":e.isOptional?"optional ":""}${In(e)}`}var _i=["","double","float","int64","uint64","int32",
@@ -356,11 +356,11 @@ get:()=>r.get()??Gs(n)}}var Gs=t=>t.kind===8?!1:t.kind===9||t.kind===12?"":0;fun
 for(let i of n.fields){if(i.oneof!==void 0){if(o.has(i.oneof))continue;o.add(i.oneof);let c=Wi(t,n,i.oneof);s.append(c.element),r.push({editor:c,names:[],put:d=>Object.
 assign(d,c.get()),take:d=>c.set(d)});continue}let a=Hi(t,i);s.append(js(i.name,Bi(t,i),i.docs,a,i.isDeprecated)),r.push({editor:a,names:[i.jsonName],put:c=>{let d=a.
 get();d!==void 0&&(c[i.jsonName]=d)},take:c=>a.set(c[i.jsonName]??c[i.name])})}return n.fields.length===0&&s.append(l("p",{className:"muted"},`${e} has no field\
-s.`)),{element:s,get(){let i=re();for(let{put:a}of r)a(i);return i},set(i){let a=typeof i=="object"&&i!==null&&!Array.isArray(i)?i:re();for(let{take:c}of r)c(a)}}}
+s.`)),{element:s,get(){let i=se();for(let{put:a}of r)a(i);return i},set(i){let a=typeof i=="object"&&i!==null&&!Array.isArray(i)?i:se();for(let{take:c}of r)c(a)}}}
 function js(t,e,n,r,s){let o=r.id?l("label",{htmlFor:r.id,className:"name"},t):l("span",{className:"name"},t);return r.id||(r.element.setAttribute("role","group"),
 r.element.setAttribute("aria-label",t)),l("div",{className:"row"},l("div",{className:"about"},o,l("span",{className:"type"},e),s&&l("span",{className:"tag"},"de\
 precated")),l("div",{className:"value"},r.element,n&&l("p",{className:"docs"},n)))}function Hi(t,e){let n=t.entry(e);return n?Vi(t,n):e.isRepeated?Ji(()=>kt(t,e)):
-e.isOptional||e.kind===11?qi(()=>kt(t,e),()=>e.kind===11?re():Gs(e)):kt(t,e)}function qi(t,e){let n=ne(),r,s=l("input",{type:"checkbox",id:n,"aria-label":"set",
+e.isOptional||e.kind===11?qi(()=>kt(t,e),()=>e.kind===11?se():Gs(e)):kt(t,e)}function qi(t,e){let n=re(),r,s=l("input",{type:"checkbox",id:n,"aria-label":"set",
 onchange:()=>a(s.checked)}),o=l("div",{className:"inside"}),i=l("div",{className:"presence"},s,o),a=c=>{s.checked=c,c?N(o,(r??=t()).element):N(o,l("span",{className:"\
 muted"},"not set"))};return a(!1),{element:i,get:()=>s.checked?r?.get()??e():void 0,set(c){a(c!=null),s.checked&&r?.set(c)}}}var Qs=t=>l("button",{type:"button",
 className:"icon","aria-label":"Remove",title:"Remove",onclick:t},"×");function Ji(t){let e=[],n=l("div",{className:"items"}),r=o=>{let i=t();o!==void 0&&i.set(
@@ -370,13 +370,13 @@ isArray(o)?o:[])r(i)}}}var Ks=t=>(t.matches("input, textarea, select")?t:t.query
 if(!n||!r)throw new Error(`${e.name} is not a map entry`);let s=[],o=l("div",{className:"items"}),i=(c,d)=>{let u={key:yr({...n,kind:n.kind===8?9:n.kind}),value:kt(
 t,r)};u.key.element.classList.add("key"),u.key.element.setAttribute("aria-label","key"),c!==void 0&&u.key.set(c),d!==void 0&&u.value.set(d),s.push(u);let p=l("d\
 iv",{className:"item"},u.key.element,u.value.element,Qs(()=>{s=s.filter(y=>y!==u),p.remove()}));return o.append(p),u.key},a=l("button",{type:"button",className:"\
-quiet",onclick:()=>Ks(i().element)},"Add");return{element:l("div",{className:"list"},o,a),get(){if(s.length===0)return;let c=re();for(let{key:d,value:u}of s)c[String(
+quiet",onclick:()=>Ks(i().element)},"Add");return{element:l("div",{className:"list"},o,a),get(){if(s.length===0)return;let c=se();for(let{key:d,value:u}of s)c[String(
 d.get()??Kt(d))]=u.get()??Kt(u);return c},set(c){if(s=[],N(o),typeof c=="object"&&c!==null)for(let[d,u]of Object.entries(c))i(d,u)}}}function Wi(t,e,n){let r=e.
-fields.filter(y=>y.oneof===n),s=ne(),o=l("div",{className:"inside"}),i=new Map,a=l("select",{id:s,onchange:()=>c(a.value)},l("option",{value:""},"not set"),...r.
+fields.filter(y=>y.oneof===n),s=re(),o=l("div",{className:"inside"}),i=new Map,a=l("select",{id:s,onchange:()=>c(a.value)},l("option",{value:""},"not set"),...r.
 map(y=>l("option",{value:y.jsonName},`${y.name}: ${In(y)}`))),c=y=>{a.value=y;let b=r.find(k=>k.jsonName===y);if(!b)return void N(o);let v=i.get(y)??kt(t,b);return i.
 set(y,v),v.id&&document.getElementById(v.id)?.setAttribute("aria-label",b.name),N(o,v.element,b.docs&&l("p",{className:"docs"},b.docs)),v},{name:d,docs:u}=e.oneofs[n]??
 {name:"oneof",docs:""},p={element:l("div",{className:"oneof"},a,o),id:s,get:()=>{},set(){}};return{element:js(d,"oneof",u,p,!1),get(){let y=i.get(a.value);return a.
-value&&y?Object.assign(re(),{[a.value]:y.get()??Kt(y)}):re()},set(y){let b=y,v=r.find(k=>(b[k.jsonName]??b[k.name])!==void 0);c(v?.jsonName??"")?.set(v&&(b[v.jsonName]??
+value&&y?Object.assign(se(),{[a.value]:y.get()??Kt(y)}):se()},set(y){let b=y,v=r.find(k=>(b[k.jsonName]??b[k.name])!==void 0);c(v?.jsonName??"")?.set(v&&(b[v.jsonName]??
 b[v.name]))}}}var gr=1e5,Gi=90;function zs(t,e){let n=l("div",{className:"status",role:"status"}),r=l("div",{}),s=l("ol",{className:"log","aria-label":"Messages"}),{method:o}=e,
 i=o.sends||o.receives;i||s.classList.add("one");let a=0;return N(t,n,r,s),()=>{N(n,...Xi(e)),N(r,e.isOver&&e.status&&Qi(e),e.metadata&&Object.keys(e.metadata).length>
 0&&l("div",{className:"block"},l("h3",{},"Metadata"),cr(e.metadata)));let c=s.scrollHeight-s.scrollTop-s.clientHeight<40,d=Math.max(0,a-e.dropped),u=e.messages.
@@ -384,18 +384,18 @@ length-d;for(;s.childElementCount>0&&s.childElementCount+u>e.messages.length;)s.
 zi(p,i));a=e.dropped+e.messages.length,c&&(s.scrollTop=s.scrollHeight)}}function Xi(t){let{sent:e,received:n,method:r}=t,o=[r.sends&&`${e} sent`,(r.sends||r.receives)&&
 `${n} received`,t.waiting>0&&r.sends&&`${t.waiting} waiting`,t.dropped>0&&`${t.dropped} not kept`].filter(a=>!!a).join(", ");if(!t.isOver)return[l("span",{className:"\
 badge busy"},"in progress"),l("span",{className:"muted"},o)];let i=t.status?.code??0;return[l("span",{className:i===0?"badge ok":"badge failed"},`${An(i)}${i===
-0?"":` ${i}`}`),l("span",{className:"muted"},de(t.took),o&&`, ${o}`)]}function ji(t){return t!==Ve.CANCELLED&&t!==Ve.DEADLINE_EXCEEDED&&t!==Ve.UNAVAILABLE}function Qi({
+0?"":` ${i}`}`),l("span",{className:"muted"},ue(t.took),o&&`, ${o}`)]}function ji(t){return t!==Ve.CANCELLED&&t!==Ve.DEADLINE_EXCEEDED&&t!==Ve.UNAVAILABLE}function Qi({
 status:t}){let e=t?.details??new Uint8Array;return l("div",{className:"block failure"},l("p",{},t?.message??""),t&&!(t.mayHaveRun&&ji(t.code))&&l("p",{className:"\
 muted"},t.mayHaveRun?"It may have run.":"It has not run."),e.length>0&&l("h3",{},`Details, ${e.length} bytes`),e.length>0&&l("pre",{className:"code"},wt(e)??st(
 e.subarray(0,4096))),t&&Object.keys(t.metadata).length>0&&l("h3",{},"Metadata"),t&&Object.keys(t.metadata).length>0&&cr(t.metadata))}function Ki(t){let e=t.replace(
 /\n\s*/g," ");return e.length<=Gi?e:t}function zi(t,e){let n=e?Ki(t.json):t.json,r=l("pre",{className:"code",tabIndex:0},en(n.slice(0,gr)),n.length>gr&&`
 … ${n.length-gr} characters more`);return l("li",{className:t.isSent?"sent":"received"},l("div",{className:"bar"},l("span",{className:"muted"},e&&`${t.isSent?
-"↑":"↓"} ${t.number}`,e&&` · ${de(t.at)}`),l("span",{className:"grow"}),dt(()=>n)),r)}var Yi=500,Zi=16<<20,On=class{constructor(e,n,r,s,o){this.catalog=n;this.method=r;this.terms=s;this.changed=o;this.messages=[];this.dropped=0;this.sent=0;this.received=
+"↑":"↓"} ${t.number}`,e&&` · ${ue(t.at)}`),l("span",{className:"grow"}),dt(()=>n)),r)}var Yi=500,Zi=16<<20,On=class{constructor(e,n,r,s,o){this.catalog=n;this.method=r;this.terms=s;this.changed=o;this.messages=[];this.dropped=0;this.sent=0;this.received=
 0;this.isOver=!1;this.began=performance.now();this.beganAt=Date.now();this.took=0;this.chars=0;this.stop=new AbortController;this.outgoing=new hr;this.run(e)}send(e,n){
 this.tell(!0,e),this.outgoing.push(n),this.method.sends||this.outgoing.end()}end(){this.outgoing.end(),this.changed(this)}get hasEnded(){return this.outgoing.isEnded}get waiting(){
 return this.outgoing.length}cancel(){this.stop.abort()}async run(e){let{method:n,terms:r}=this;try{let{service:s,method:o}=n.callable(),i={signal:this.stop.signal,
 metadata:{...e.metadata,...r.metadata},onMetadata:a=>this.metadata=a,...r.timeout!==void 0&&{timeout:r.timeout}};if(n.sends||n.receives)for await(let a of e.channel.
-twoWay(s,o,this.outgoing,i))this.reply(a);else{let{value:a}=await this.outgoing.next();this.reply(await e.channel.unary(s,o,a,i))}}catch(s){this.status=B.from(s)}
+twoWay(s,o,this.outgoing,i))this.reply(a);else{let{value:a}=await this.outgoing.next();this.reply(await e.channel.unary(s,o,a,i))}}catch(s){this.status=U.from(s)}
 this.took=performance.now()-this.began,this.isOver=!0,this.outgoing.end(),this.changed(this)}reply(e){this.tell(!1,JSON.stringify(Xt(this.catalog.schema,this.method.
 response,e),void 0,2))}tell(e,n){let r=e?++this.sent:++this.received;for(this.messages.push({isSent:e,at:performance.now()-this.began,number:r,json:n}),this.chars+=
 n.length;this.messages.length>Yi||this.chars>Zi&&this.messages.length>1;)this.chars-=this.messages.shift()?.json.length??0,this.dropped++;this.changed(this)}},hr=class{constructor(){
@@ -404,7 +404,7 @@ isEnded=!0,this.wake?.()}async next(){for(;;){let e=this.waiting.shift();if(e)re
 n=>this.wake=n)}}return(){return this.end(),Promise.resolve({done:!0,value:void 0})}};var ea=["Form","JSON","Copy as"],Ys={curl:Ns,frpc:Ts,Rust:$s,TypeScript:Ds};function br({sends:t,receives:e}){return t?e?{name:"two-way stream",sign:"⇄"}:{name:"\
 client stream",sign:"⇉"}:e?{name:"server stream",sign:"⇇"}:{name:"unary",sign:"→"}}var Ln=class{constructor(e,n,r,s){this.server=e;this.catalog=n;this.method=
 r;this.records=s;this.json=l("textarea",{className:"code",spellcheck:!1,"aria-label":"The request as JSON",oninput:()=>this.note("")});this.metadata=new xt(()=>this.
-note(""));this.timeout=l("input",{type:"text",id:ne(),className:"number",inputMode:"decimal",placeholder:"30000",autocomplete:"off"});this.problem=l("p",{className:"\
+note(""));this.timeout=l("input",{type:"text",id:re(),className:"number",inputMode:"decimal",placeholder:"30000",autocomplete:"off"});this.problem=l("p",{className:"\
 problem",role:"alert"});this.body=l("div",{className:"request-body"});this.actions=l("div",{className:"actions"});this.output=l("section",{className:"pane respo\
 nse","aria-label":"Response"});this.tabs=qn(ea,"Request",e=>this.show(e));this.tab="Form";this.command="curl";let o="";try{r.callable(),this.form=new Rn(n.schema,
 r.request,()=>this.note("")),this.form.example()}catch(i){o=i.message}this.element=l("article",{className:"method"},this.header(),o?l("p",{className:"notice"},`\
@@ -437,18 +437,18 @@ n.hasEnded,onclick:()=>this.send()},r?"Send":"Open and send",s("Ctrl ↵")):l("b
 all",s("Ctrl ↵"));N(this.actions,a,e.sends&&!r&&l("button",{type:"button",onclick:()=>this.attempt(()=>this.begin())},"Open"),e.sends&&r&&l("button",{type:"bu\
 tton",disabled:n.hasEnded,onclick:()=>this.end()},"End",s("Ctrl ⇧ ↵")),r&&l("button",{type:"button",onclick:()=>this.cancel()},"Cancel",s("Esc"))),i&&[...this.
 actions.querySelectorAll("button")].find(c=>!c.disabled)?.focus()}attempt(e){this.note("");try{e()}catch(n){this.note(n.message)}}note(e){this.problem.textContent!==
-e&&(this.problem.textContent=e)}};var ta={UNKNOWN:0,COMPAT:1,NATIVE:2,OTHER_PROTOCOL:3},na=F("frpc.introspection.v1.Call","id:u method:s ageMs:w timeLeftMs:w hasDeadline:b"),ra=F("frpc.introspec\
-tion.v1.Close","kind:s reason:s peer:s ageMs:w"),sa=F("frpc.introspection.v1.CloseCount","kind:s count:w"),oa=F("frpc.introspection.v1.CodeCount","code:i count:\
-w"),vr=F("frpc.introspection.v1.Connection","number:w peer:s local:s ageMs:w kind:e calls:w streams:w queued:w memory:w oldestCallMs:w isGoingAway:b isWithin:b",
-()=>[ta]),ia=F("frpc.introspection.v1.ConnectionReply","routed:s calls:*m streams:*m connection:m hello:m",()=>[na,ga,vr,ua]),aa=F("frpc.introspection.v1.Connec\
-tionRequest","server:s number:w"),la=F("frpc.introspection.v1.ConnectionsReply","next:w connections:*m",()=>[vr]),ca=F("frpc.introspection.v1.ConnectionsRequest",
-"server:s after:w limit:u"),da=F("frpc.introspection.v1.Figures","ok:w sumNs:w p50Ns:w p99Ns:w maxNs:w failed:*m",()=>[oa]),ua=F("frpc.introspection.v1.Hello","\
-version:u bodyMax:u streamsMax:u callsMax:u streamCredit:u"),pa=F("frpc.introspection.v1.Method","name:s operation:u figures:m",()=>[da]),Zs=F("frpc.introspecti\
+e&&(this.problem.textContent=e)}};var ta={UNKNOWN:0,COMPAT:1,NATIVE:2,OTHER_PROTOCOL:3},na=L("frpc.introspection.v1.Call","id:u method:s ageMs:w timeLeftMs:w hasDeadline:b"),ra=L("frpc.introspec\
+tion.v1.Close","kind:s reason:s peer:s ageMs:w"),sa=L("frpc.introspection.v1.CloseCount","kind:s count:w"),oa=L("frpc.introspection.v1.CodeCount","code:i count:\
+w"),vr=L("frpc.introspection.v1.Connection","number:w peer:s local:s ageMs:w kind:e calls:w streams:w queued:w memory:w oldestCallMs:w isGoingAway:b isWithin:b",
+()=>[ta]),ia=L("frpc.introspection.v1.ConnectionReply","routed:s calls:*m streams:*m connection:m hello:m",()=>[na,ga,vr,ua]),aa=L("frpc.introspection.v1.Connec\
+tionRequest","server:s number:w"),la=L("frpc.introspection.v1.ConnectionsReply","next:w connections:*m",()=>[vr]),ca=L("frpc.introspection.v1.ConnectionsRequest",
+"server:s after:w limit:u"),da=L("frpc.introspection.v1.Figures","ok:w sumNs:w p50Ns:w p99Ns:w maxNs:w failed:*m",()=>[oa]),ua=L("frpc.introspection.v1.Hello","\
+version:u bodyMax:u streamsMax:u callsMax:u streamCredit:u"),pa=L("frpc.introspection.v1.Method","name:s operation:u figures:m",()=>[da]),Zs=L("frpc.introspecti\
 on.v1.Server","name:s memoryMax:w memoryHeld:w opened:w open:w shed:w notAccepted:w closes:*m lastCloses:*m workers:*m methods:*m translated:*m",()=>[sa,ra,wa,pa,
-ha]),fa=F("frpc.introspection.v1.ServerConnections","connections:*m server:m",()=>[vr,Zs]),ma=F("frpc.introspection.v1.ServersReply","servers:*m",()=>[Zs]),ya=F(
-"frpc.introspection.v1.ServersRequest",""),ga=F("frpc.introspection.v1.Stream","id:u isOpenedHere:b credit:l isUnlimited:b window:w unread:w"),ha=F("frpc.intros\
-pection.v1.TranslatedService","name:s calls:w skippedFields:w layouts:*s"),ba=F("frpc.introspection.v1.WatchReply","servers:*m",()=>[fa]),va=F("frpc.introspecti\
-on.v1.WatchRequest","intervalMs:u connections:u"),wa=F("frpc.introspection.v1.Worker","tasks:w ready:w polls:w threadsGivenUp:w"),Fn=Ye("frpc.introspection.v1.I\
+ha]),fa=L("frpc.introspection.v1.ServerConnections","connections:*m server:m",()=>[vr,Zs]),ma=L("frpc.introspection.v1.ServersReply","servers:*m",()=>[Zs]),ya=L(
+"frpc.introspection.v1.ServersRequest",""),ga=L("frpc.introspection.v1.Stream","id:u isOpenedHere:b credit:l isUnlimited:b window:w unread:w"),ha=L("frpc.intros\
+pection.v1.TranslatedService","name:s calls:w skippedFields:w layouts:*s"),ba=L("frpc.introspection.v1.WatchReply","servers:*m",()=>[fa]),va=L("frpc.introspecti\
+on.v1.WatchRequest","intervalMs:u connections:u"),wa=L("frpc.introspection.v1.Worker","tasks:w ready:w polls:w threadsGivenUp:w"),Fn=Ye("frpc.introspection.v1.I\
 ntrospection","bd16b32c178276e1068b286a315fbc97","ARYAAAABAUsIAAMBCQIEAw0AAgIEAUsJAAIBCQIEAAUFCQNLCgRLCwErCQIrDAACAQ0CDQABAUsNAAwBCQIEAwQEBAUEBgQHBAhLDglLDwpLEA\
 tLEQxLEgAMAQQCCQMJBAQFDhMGBAcECAQJBAoECwgMCAAFAQ0CCQMEBAQFCAAGAQ0CCAMDBAgFBAYEAAUBDQINAw0EDQUNAAICSwkBKwgAAgEJAgQABAEJAgkDCQQEAAQBBAIEAwQEBAADAQkCDQMrFAAEAQkDBA\
 QEAkkBBAACAgIABgEEAwQEBAUEBgQCSxUAAgEFAgQEB1NlcnZlcnMAAAELQ29ubmVjdGlvbnMAAgMKQ29ubmVjdGlvbgAEBQVXYXRjaAIGByNmcnBjLmludHJvc3BlY3Rpb24udjEuSW50cm9zcGVjdGlvbg==",
@@ -484,7 +484,7 @@ s","oldest call","streams","queued","memory"],n.slice(0,Sa).map(Na)))}table({met
 0n?[{name:o,figures:i,...a,rate:a.rates.at(-1)?.values[0]??0}]:[]});return s.sort((o,i)=>i.rate-o.rate||Number(i.calls-o.calls)),lo(["method","in a second","cal\
 ls","errors","p50","p99","longest","calls and errors","latencies"],s.map(({name:o,figures:i,rate:a,calls:c,failed:d,rates:u,times:p})=>[o,a.toFixed(a<10?1:0),c,
 d,kr(i?.p50Ns),kr(i?.p99Ns),kr(i?.maxNs),Ar(`Calls and errors of ${o}, in the last two minutes`,u,["curve","curve failed"],r),Ar(`Average latencies of ${o}, in \
-the last two minutes`,p,["curve"],r)]))}},Er=t=>t.reduce((e,n)=>e+n,0),io=t=>String(Math.round(t)),kr=(t=0n)=>de(Number(t)/1e6),Aa=t=>l("span",{className:"faile\
+the last two minutes`,p,["curve"],r)]))}},Er=t=>t.reduce((e,n)=>e+n,0),io=t=>String(Math.round(t)),kr=(t=0n)=>ue(Number(t)/1e6),Aa=t=>l("span",{className:"faile\
 d"},t),ao=t=>l("span",{className:"second"},t),Nr=(t,e)=>l("figure",{},l("figcaption",{},...t),e);function Ea({figures:t},e,n,r=n){let s=(t?.failed??[]).reduce((d,{
 count:u})=>d+u,0n),o=(t?.ok??0n)+s,i=t?.sumNs??0n;if(!e||o<e.calls||n<=r)return{calls:o,failed:s,spent:i,rates:[],times:[]};let a=(n-r)/1e3,c=Number(o-e.calls);
 return{calls:o,failed:s,spent:i,rates:Mt(e.rates,{at:n,values:[c/a,Number(s-e.failed)/a]}),times:c>0?Mt(e.times,{at:n,values:[Number(i-e.spent)/c/1e6]}):e.times}}
@@ -492,7 +492,7 @@ function ka({name:t,open:e,opened:n,shed:r,memoryHeld:s,memoryMax:o,workers:i,tr
  for clients",`${zt(s)} of at most ${zt(o)}`],["shed",String(r)],["workers",i.length===0?"none of its own":`${i.length}, with ${i.reduce((d,{tasks:u})=>d+u,0n)}\
  tasks`],...a.map(({name:d,layouts:u,calls:p,skippedFields:y})=>[`other versions of ${d}`,`${u.length} in use, ${p} calls, ${y} fields skipped`])];return l("dl",
 {className:"facts"},...c.map(([d,u])=>l("div",{},l("dt",{},d),l("dd",{},u))))}var Na=({peer:t,ageMs:e,calls:n,oldestCallMs:r,streams:s,queued:o,memory:i})=>[t||
-"unknown",de(Number(e)),n,n>0n?de(Number(r)):"",s,zt(o),zt(i)];function lo(t,e){return l("div",{className:"scroll"},l("table",{},l("thead",{},l("tr",{},...t.map(
+"unknown",ue(Number(e)),n,n>0n?ue(Number(r)):"",s,zt(o),zt(i)];function lo(t,e){return l("div",{className:"scroll"},l("table",{},l("thead",{},l("tr",{},...t.map(
 (n,r)=>l("th",{scope:"col",className:r>0?"count":""},n)))),l("tbody",{},...e.map(n=>l("tr",{},...n.map((r,s)=>l("td",{className:s>0?"count":""},r instanceof Node?
 r:String(r))))))))}function zt(t){let e=Number(t);return e<1e4?`${e} B`:e<1e7?`${(e/1e3).toFixed(1)} kB`:e<1e10?`${(e/1e6).toFixed(1)} MB`:`${(e/1e9).toFixed(1)}\
  GB`}var Ta=1e3,Bn=class{constructor(e,n,r,s,o){this.server=e;this.records=n;this.catalog=r;this.open=s;this.facts=l("dl",{className:"facts"});this.plots=l("div",{className:"\
@@ -509,11 +509,11 @@ caption",{},"Latency of each call; of a stream, its duration"),ro(s.all,c)));let
 drawnOf&&(this.drawnOf=d,N(this.methods,s.all.length>0&&this.table()),N(this.history,En(s.all,this.open,!1)))}table(){let e=n=>l("td",{className:"count"},n);return l(
 "table",{},l("thead",{},l("tr",{},...["method","calls","errors","p50","p95","longest","the last calls"].map((n,r)=>l("th",{scope:"col",className:r>0&&r<6?"count":
 ""},n)))),l("tbody",{},...this.records.totals().map(({path:n,calls:r,errors:s,p50:o,p95:i,max:a,last:c})=>{let d=l("a",{href:`#/${n}`},n);return l("tr",{},l("td",
-{},d),e(String(r)),l("td",{className:s>0?"count failed":"count"},String(s)),e(de(o)),e(de(i)),e(de(a)),l("td",{},so(c)))})))}};function co(t){return t<1e4?`${t}\
+{},d),e(String(r)),l("td",{className:s>0?"count failed":"count"},String(s)),e(ue(o)),e(ue(i)),e(ue(a)),l("td",{},so(c)))})))}};function co(t){return t<1e4?`${t}\
  B`:t<1e7?`${(t/1e3).toFixed(1)} kB`:`${(t/1e6).toFixed(1)} MB`}var uo=500,po=2e4,_n=class{constructor(e){this.server=e;this.watches=new Map;this.list=l("div",{className:"watches"});this.log=l("ol",{className:"log","aria-lab\
-el":"Messages"});this.problem=l("p",{className:"problem",role:"alert"});this.types=l("datalist",{id:ne()});this.as=this.typed("shown as");this.waiting=[];this.count=
-0;let n=l("input",{type:"text",id:ne(),placeholder:"orders.*.created, or > for all",spellcheck:!1,autocomplete:"off"}),r=l("input",{type:"text",id:ne(),placeholder:"\
-orders.1.created",spellcheck:!1,autocomplete:"off"}),s=l("textarea",{id:ne(),rows:3,spellcheck:!1}),o=this.typed("written as"),i=(a,c,...d)=>l("form",{className:a,
+el":"Messages"});this.problem=l("p",{className:"problem",role:"alert"});this.types=l("datalist",{id:re()});this.as=this.typed("shown as");this.waiting=[];this.count=
+0;let n=l("input",{type:"text",id:re(),placeholder:"orders.*.created, or > for all",spellcheck:!1,autocomplete:"off"}),r=l("input",{type:"text",id:re(),placeholder:"\
+orders.1.created",spellcheck:!1,autocomplete:"off"}),s=l("textarea",{id:re(),rows:3,spellcheck:!1}),o=this.typed("written as"),i=(a,c,...d)=>l("form",{className:a,
 onsubmit:u=>{u.preventDefault(),this.problem.textContent="",c().catch(p=>this.problem.textContent=p.message)}},...d);this.element=l("article",{className:"topics"},
 l("header",{className:"title"},l("h1",{},"Topics"),l("p",{className:"docs"},"Messages of the broker of this server. In a pattern, * matches one token, and a fin\
 al > all that follow.")),this.problem,l("div",{className:"panes"},l("section",{className:"pane","aria-label":"Publish"},l("h2",{},"Watch"),i("inline short",()=>this.
