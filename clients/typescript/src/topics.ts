@@ -30,7 +30,7 @@ const LAST = FIRST + 8;
  * limit in Rust.
  */
 const QUEUE_MAX = 16 << 20;
-/** Bytes charged for a message in addition to its length. */
+/** Bytes charged for a message in addition to its topic and its payload. */
 const MESSAGE_COST = 64;
 /** Maximum length of a topic in bytes. Equal to the limit in Rust. */
 const TOPIC_MAX = 255;
@@ -96,6 +96,8 @@ interface Message {
   lagged: number;
   reconnected: boolean;
 }
+
+const costOf = ({ topic, payload }: Message): number => topic.length + payload.length + MESSAGE_COST;
 
 /** A subscription or another request to the broker, as seen by the packet handler. */
 interface PendingRequest {
@@ -206,7 +208,7 @@ export class Topics {
         if (requests.delete(key) && pattern !== undefined && link?.isUp) link.write(key, FIRST + Op.Unsubscribe);
       };
       const { first, messages, put, end, take } = inbox((message: Message): Published => {
-        unread -= message.payload.length + MESSAGE_COST;
+        unread -= costOf(message);
         return message;
       }, leave);
       const fail = (status: Status): void => {
@@ -359,13 +361,14 @@ export class Topics {
             const payload = takeRest(from);
             const position = positions.get(topic);
             if (position) positions.set(topic, { ...position, offset: position.offset + 1 });
-            unread += payload.length + MESSAGE_COST;
-            put({ topic, payload, position, lagged, reconnected });
+            const message = { topic, payload, position, lagged, reconnected };
+            unread += costOf(message);
+            put(message);
             lagged = 0;
             reconnected = false;
             while (unread > QUEUE_MAX) {
               const oldest = take() as Message;
-              unread -= oldest.payload.length + MESSAGE_COST;
+              unread -= costOf(oldest);
               // The message after the dropped one. It exists because a single message never exceeds the limit.
               const following = first() as Message;
               following.lagged += oldest.lagged + 1;

@@ -171,3 +171,17 @@ test("broker that refuses each request as unknown is asked twice", () =>
     assert.deepEqual([code, message], [Code.UNIMPLEMENTED, "unknown operation"]);
     assert.equal(sentWith(sent, 0xff00), 1);
   }));
+
+/** Regression test: the topics of queued messages were not counted, and took four times the limit. */
+test("topics of queued messages count towards the limit", () =>
+  connected(async (channel, receive, sent) => {
+    const topic = "a".repeat(255);
+    const subscribing = new Topics(channel).subscribe(topic);
+    await until("it is sent", () => sentWith(sent, 0xff00) > 0);
+    receive(frame(1, 0xff00));
+    const messages = await subscribing;
+    const some = Buffer.concat(new Array<Buffer>(1000).fill(frame(0, 0xff02, [255, 1, ...Buffer.from(topic)])));
+    for (let received = 0; received < 60_000; received += 1000) receive(some);
+    // Each message is charged 255 + 64 bytes of the limit of 16 MiB.
+    assert.equal((await messages.next()).value?.lagged, 60_000 - Math.floor((16 << 20) / 319));
+  }));

@@ -24,7 +24,7 @@ bytes.slice(r,t.at);return t.at=r,Ke(t,s),s.length>0}var Rt=({bytes:t,at:e})=>t.
 at++]??T("truncated");function Ce(t,e=32){let n="";for(;n.length<e;)n+=ne(t).toString(16).padStart(2,"0");return n}function Me(t,e){let n=ne(t);n!==e&&T(`found \
 byte ${n}, expected ${e}`)}function R(t,e=5){let n=0;for(let r=1,s=e;s-- >0;r*=128){let o=ne(t);if(n+=(o&127)*r,o<128)return e>5?n:n>>>0}return T("a number is t\
 oo long")}function ze(t){let{at:e}=t,n=R(t,10);return(G(t)||t.bytes[e+9]>1)&&T("a number is too long"),n}function $e(t,e=R(t)){return e>G(t)&&T("truncated"),t.bytes.
-subarray(t.at,t.at+=e)}var Ot=t=>K($e(t,R(t,10))),pt=({bytes:t,at:e})=>new Uint8Array(t.subarray(e));function ce(t,e=R(t)){let{bytes:n,at:r}=t,s="",o=0;if(e<=Lr)
+subarray(t.at,t.at+=e)}var Ot=t=>K($e(t,R(t,10))),pt=({bytes:t,at:e})=>new Uint8Array(t.subarray(e));function le(t,e=R(t)){let{bytes:n,at:r}=t,s="",o=0;if(e<=Lr)
 for(let i;o<e&&(i=n[r+o])<128;o++)s+=String.fromCharCode(i);if(o<e){let i=$e(t,e);try{return Ao.decode(i)}catch{T("a text is not UTF-8")}}return t.at+=e,s}var Ve=Eo();var U=class t extends Error{constructor(n,r,s){super(r,s);this.name="Status";let{details:o=new Uint8Array,metadata:i={},mayHaveRun:a=!0}=s??{};Object.assign(this,
 {details:o,metadata:i,mayHaveRun:a,code:n})}static from(n){return n instanceof t?n:new t(2,sn(n),{cause:n})}};function Eo(){return Object.fromEntries("OK CANCEL\
 LED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMEN\
@@ -58,11 +58,11 @@ i>=e.length;Re(o>=0||s===(s|0)&&(a||!r.isFlat),s),o>=0||a&&(r.isFlat||i<Ro)?B(r,
 t,()=>0,(n,r)=>{Re(typeof r=="number",r),Ur[e>4?"setFloat64":"setFloat32"](0,r);for(let s=0;s<e;s++)F(n,Jn[s])},n=>{for(let r=0;r<e;r++)Jn[r]=ne(n);return Ur[e>
 4?"getFloat64":"getFloat32"](0)}),dn={b:Ie(7,()=>!1,(t,e)=>{Re(typeof e=="boolean",e),F(t,+e)},t=>{let e=ne(t);return e>1&&T(`a bool is ${e}`),e>0}),i:Ie(12,()=>0,
 (t,e)=>{Re(e===(e|0),e),B(t,(e<<1^e>>31)>>>0)},t=>{let e=R(t);return e>>>1^-(e&1)}),u:Ie(10,()=>0,(t,e)=>{Re(e===e>>>0,e),B(t,e)},t=>R(t)),l:cn(!0,!1),w:cn(!1,!1),
-L:cn(!0,!0),W:cn(!1,!0),f:Dr(14,4),d:Dr(15,8),s:Ie(5,()=>"",(t,e)=>{Re(typeof e=="string",e),F(t,10),qe(t,e)},t=>(Me(t,10),ce(t))),y:Ie(4,()=>new Uint8Array,(t,e)=>{
+L:cn(!0,!0),W:cn(!1,!0),f:Dr(14,4),d:Dr(15,8),s:Ie(5,()=>"",(t,e)=>{Re(typeof e=="string",e),F(t,10),qe(t,e)},t=>(Me(t,10),le(t))),y:Ie(4,()=>new Uint8Array,(t,e)=>{
 Re(nn(e),e),F(t,10),Ke(t,e)},t=>(Me(t,10),Pt(t,_r),new Uint8Array($e(t))))},Br=(t,e)=>j(3,`${t} ${e}`);function Re(t,e){if(!t)throw new Error(`cannot be the ${typeof e}\
  ${String(e)}`)}var Ye=(t,e,n,r)=>({name:t,fingerprint:e,layout:n,methods:r,operations:Object.values(r).map(({operation:s})=>s).sort((s,o)=>s-o)});function pn(t,e){qe(t,e.name),
 It(t,e.fingerprint);let n=0;for(let r of e.operations)B(t,r-n),n=r}var Lo=65536;function Vr(t,e,n=""){let r=atob(n);if(r&&r.length<=Lo)for(let s of r)F(t,s.charCodeAt(
-0));else F(t,0),It(t,e)}function Wr(t){let e=ce(t,R(t,10)),n=[],r={fingerprint:Ce(t),operations:n},s=0;for(;G(t);)n.push(s+=R(t,10));return s>65535&&T("a number\
+0));else F(t,0),It(t,e)}function Wr(t){let e=le(t,R(t,10)),n=[],r={fingerprint:Ce(t),operations:n},s=0;for(;G(t);)n.push(s+=R(t,10));return s>65535&&T("a number\
  is too long"),[e,r]}var Gr=16,Xr=65536,Fo=1e3,jr=256,Qr=61440,zn={metadata:{}},Kr=t=>[t].flat(),Kn=t=>t.endsWith("-bin"),zr=(t,e)=>Kn(t)!==(typeof e=="string")&&/^[a-z0-9_.-]{1,256}\n[ -~]*$/.
 test(`${t}
 ${Kn(t)?"":e}`);function Yn(t){if(typeof t=="string")return xe(t);if(!nn(t))throw j(3,`content is a Uint8Array or a string, not ${String(t)}`);return t}function Yr(t,e){
@@ -72,19 +72,19 @@ e*1e3)),Number.MAX_SAFE_INTEGER)));let o=0,i=0;for(let[a,c]of Object.entries(n))
 if(r){let{code:a,details:c,mayHaveRun:d}=r;he(t,3,()=>{B(t,a),t.at-s+c.length+32<=Xr&&pe(t,c)}),d||he(t,5,()=>{})}}function fn(t,e=!1){if(Je(t)!==Gr)return zn;t.
 at++;let n=Ot(t);return G(n)>Xr&&T("a prefix is too long"),mn(n,e)}function mn(t,e=!1){let n=Object.create(null),r={metadata:n},s=0,o=0,i=0;for(;G(t);){let a=ne(
 t),c=Ot(t);if(a>127){let d=`prefix item ${a} must be understood and is unknown`;throw e?j(12,d):new we(d)}if([1,3,5,6,8].includes(a)&&(i>>a&1&&T(`prefix item ${a}\
- occurs twice`),i|=1<<a),a===1)r.timeout=ze(c)/1e3;else if(a===2){let d=ce(c,R(c,10)),u=Kn(d)?pt(c):ce(c,G(c));o+=d.length+u.length+8,(!zr(d,u)||++s>jr||o>Qr)&&
+ occurs twice`),i|=1<<a),a===1)r.timeout=ze(c)/1e3;else if(a===2){let d=le(c,R(c,10)),u=Kn(d)?pt(c):le(c,G(c));o+=d.length+u.length+8,(!zr(d,u)||++s>jr||o>Qr)&&
 T("invalid metadata"),n[d]=d in n?[...Kr(n[d]),u]:u}else a===3?(r.code=R(c,10),r.details=pt(c)):a===5?r.isRefused=!0:a===8&&(r.text=Ze(c))}return r}var Ze=(t,e)=>new TextDecoder().
 decode(pt(t).subarray(0,e)),es=({metadata:t,code:e,details:n,isRefused:r},s="")=>new U(on(e??0),s,{metadata:t,mayHaveRun:!r,...n&&{details:n}});function mt(t,e){
-if(Je(t)===6)return t.at++,Me(t,5),Me(t,10),es(e,ce(t))}function ts(t){let e=mn(t);return e.code??e.isRefused?es(e,e.text):void 0}function ns(t,e){Zr(t,{status:e,
+if(Je(t)===6)return t.at++,Me(t,5),Me(t,10),es(e,le(t))}function ts(t){let e=mn(t);return e.code??e.isRefused?es(e,e.text):void 0}function ns(t,e){Zr(t,{status:e,
 metadata:e.metadata}),he(t,8,()=>pe(t,xe(e.message.slice(0,Fo))))}var Zn=5<<20,Uo=1024,Do=1024,rs=65536,Bo=128,_o=32768,yt=10,gt=16384,ss=32768,Po=256,Ho=16383,yn=262144,qo=1e5,Jo=64<<20,os=8<<20,Vo=10,Wo=65536,Go=2e3,Xo=5,jo=1e4,
 is="the server is going away",as=200,Qo=2147483647,et=(t,e)=>setTimeout(e,Math.min(Math.max(0,t),Qo));function ls(t,e,n,r,s){let o=$t(16384),i=new Map,a=new Map,
-c=new Set(n),d=[],u=0,p=0,y=0,b=0,v=0,k=0,M=32767,C=[0,Zn,1/0,gt,0],z=!1,fe=!1,me,oe=yt,Pe=0,ie=!1,Q=0,de=0,Z,ee=m=>{if(!(z||!J))try{m(J)}catch(h){lt(sn(h));try{
+c=new Set(n),d=[],u=0,p=0,y=0,b=0,v=0,k=0,M=32767,C=[0,Zn,1/0,gt,0],z=!1,fe=!1,me,oe=yt,Pe=0,ie=!1,Q=0,ce=0,Z,ee=m=>{if(!(z||!J))try{m(J)}catch(h){lt(sn(h));try{
 J.close()}catch{}}},ae=()=>{o.at&&(ee(m=>m.send(Rt(o))),o.at=Q=0,o.bytes.length>1<<20&&(o.bytes=new Uint8Array(16384)),ee(m=>{let h=m.buffered();h>Jo?be("too ma\
 ny unsent bytes"):h>os&&!D.isFull&&(D.isFull=!0,te())}))},te=()=>ee(m=>{if(m.buffered()>os/2)return void et(Vo,te);D.isFull=!1;for(let h of i.values())h.room();
 e.room(D)}),W=()=>{o.at!==Q?(Q=o.at,queueMicrotask(W)):(ie=!1,ae())},H=(m,h,x,A)=>{let{at:X}=o;try{rn(o,yt),o.at+=yt,x?.(o,A);let He=o.at,Ne=He-X-yt,Te=h===3?rs:
 Math.max(C[1],Do);if(Ne>Te)throw j(8,`the message has ${Ne} bytes of at most ${Te}`);o.at=X;for(let ct of[15,m,h,Ne>>>16,Ne])Fr(o,ct);o.at=He}catch(He){throw o.
 at=X,He}o.at>Wo?ae():ie||(ie=!0,Q=0,queueMicrotask(W))},f=(m,{code:h,message:x},A=7)=>H(m,A,X=>{B(X,h),pe(X,xe(x.slice(0,as)))}),g=(m,h)=>{H(m,5,B,0),f(m,h)},w=m=>{
-if(!z){if(de=0,me){if(pe(me,m),me.at<oe)return;m=Rt(me),me=void 0}try{let h=0,x=A=>m[h+A]<<8|m[h+A+1];for(;!z&&!(m.length<(oe=h+yt));h=oe){x(0)!==15&&T("a heade\
+if(!z){if(ce=0,me){if(pe(me,m),me.at<oe)return;m=Rt(me),me=void 0}try{let h=0,x=A=>m[h+A]<<8|m[h+A+1];for(;!z&&!(m.length<(oe=h+yt));h=oe){x(0)!==15&&T("a heade\
 r without its magic");let A=x(6)*65536+x(8);if(A>(x(4)===3?rs:Zn)&&T(`a packet of ${A} bytes`),m.length<(oe+=A))break;S(x(2),x(4),m.subarray(h+yt,oe))}h<m.length&&
 (oe-=h,pe(me=$t(),m.subarray(h)))}catch(h){let x=h.message;D.isUp&&f(4,new U(13,x),3),be(`the server broke the protocol: ${x}`)}}},S=(m,h,x)=>{let A=K(x),X=h===
 3&&(m===5||m===6),He=X?R(A,10):m;He>65535&&T(`stream ${He}`);let Ne=i.get(He);if(h>=10){D.isUp||T("a packet before HELLO");let Te=m>=ss,ct=d[m%gt];if(ct?.id===m&&
@@ -94,7 +94,7 @@ ct.operation===h)return _(m),e.answered(),ct.isGivenUp?p--:e.replied(ct,x),Y();i
 ust be understood and is unknown`)}else{if(h===4)return q();if(h===6)return void(x.length&&I?.cancel(m,R(A,10)));if(h===8)T("a stray HAND_OFF");else if(h===9)do{
 let Te=$e(A,R(A,10));Ne?.packet(2,Te)}while(G(A));else{if(Ne)return e.answered(),X?Ne.items(m===6,A):Ne.packet(h,x);if(h===2){let Te=m-M&32767;if(m>=32768&&Te&&
 Te<=16384)return M=m,I?I.packet(m,2,x,!0):g(m,j(12,"no service is served"))}}}},$=m=>{let h=G(m);for((!h||h>Uo)&&T(`ASK of ${h} bytes`);G(m);){let x=Ce(m),A=[...c,
-...r?.services??[]].find(X=>X.fingerprint===x);H(2,3,X=>Vr(X,x,A?.layout))}},E=m=>{(ce(m,4)!=="fris"||!ne(m))&&T("no HELLO");let h=new Set,x=0;try{for(;G(m);){x=
+...r?.services??[]].find(X=>X.fingerprint===x);H(2,3,X=>Vr(X,x,A?.layout))}},E=m=>{(le(m,4)!=="fris"||!ne(m))&&T("no HELLO");let h=new Set,x=0;try{for(;G(m);){x=
 ne(m);let A=Ot(m);if(x>=Bo&&T("must be understood and is unknown"),[1,2,3,4,5,6,8,34,35].includes(x)&&(h.has(x)&&T("occurs twice"),h.add(x)),x&&x in C)C[x]=ze(A);else if(x===
 8)ze(A);else if(x===32||x===33){let X=Wr(A);x===32&&a.set(...X)}}}catch(A){T(`HELLO item ${x}: ${A.message}`)}C[3]=Math.min(C[3],gt),D.isUp=!0,clearTimeout(O),e.
 room(D)},_=m=>{d[m%gt]=void 0,u--===C[3]&&e.room(D)},ye=(m,h)=>{i.set(h,m),m.begin(D,h,C[4])},Y=()=>{fe&&queueMicrotask(()=>{u===p&&!i.size&&!I?.progress.size&&
@@ -107,148 +107,148 @@ throw _(x),A}return!0},cancel(m){z||(m.isGivenUp=!0,H(m.id,6,B,m.operation),p++,
 v>=Math.min(C[2],Ho))return!1;do k=k%32767+1;while(i.has(k));let x=k;i.set(x,m),v++;try{H(x,2,h)}catch(A){throw D.over(x),A}return m.begin(D,x,C[4]),!0},accept:ye,
 over(m){i.delete(m),m<32768&&(v--,e.room(D)),Y()},drain:q,closeIfIdle:Y},I=r?.on(D),O=et(jo,()=>be("handshake timeout")),P=m=>{o.isFlat=m.isFlat,H(0,3,h=>{pe(h,
 xe("fris"));let x=I?Po:0;[Zn,x,x,yn].forEach((A,X)=>he(h,X+1,()=>B(h,A))),he(h,6,()=>{});for(let A of r?.services??[])he(h,32,()=>pn(h,A));for(let A of n)he(h,
-33,()=>pn(h,A))}),H(1,0),ae(),!z&&(Z=setInterval(()=>{if(++de>Xo)return be("keepalive timeout");H(0,0),y=p<(C[3]||1)?0:y+1,y>1&&q();let h=performance.now();for(let x of d)
-x&&x.until<=h&&!x.isGivenUp&&e.expired(x)},Go))},J,ge=m=>J?m():queueMicrotask(m),le=m=>ge(()=>lt(m));try{J=t({open:()=>ge(()=>ee(P)),data:w,close:le})}catch(m){
-le(sn(m))}return D}function gn(t,e){let n={},r=n,s=!1,o=()=>{},i=p=>{s||=p,o()},a=()=>n.next?.item,c=()=>{let p=a();return n=n.next??n,n.item=void 0,p},d=(async function*(){try{for(;;){
+33,()=>pn(h,A))}),H(1,0),ae(),!z&&(Z=setInterval(()=>{if(++ce>Xo)return be("keepalive timeout");H(0,0),y=p<(C[3]||1)?0:y+1,y>1&&q();let h=performance.now();for(let x of d)
+x&&x.until<=h&&!x.isGivenUp&&e.expired(x)},Go))},J,ge=m=>J?m():queueMicrotask(m),de=m=>ge(()=>lt(m));try{J=t({open:()=>ge(()=>ee(P)),data:w,close:de})}catch(m){
+de(sn(m))}return D}function gn(t,e){let n={},r=n,s=!1,o=()=>{},i=p=>{s||=p,o()},a=()=>n.next?.item,c=()=>{let p=a();return n=n.next??n,n.item=void 0,p},d=(async function*(){try{for(;;){
 let p=c();if(p!==void 0){let y=t(p);y!==void 0&&(yield y)}else if(s){if(s!==!0)throw s;return}else await new Promise(y=>o=y)}}finally{e()}})(),{return:u}=d;return d.
 return=()=>(e(),n=r={},i(!0),u.call(d,void 0)),{messages:d,first:a,take:c,put:p=>{r=r.next={item:p},o()},end:i}}var er=64,Ko=4,zo=4096,hn=(t,e)=>t instanceof we?new U(13,`not a valid ${e.name}: ${t.message}`):U.from(t);function cs(t,e,n,r,s){let o,i=0,a=0,c=0,d=0,u=!0,p=!0,
 y=!1,b=!1,v=!1,k=()=>{},M,C=()=>!u&&!p,z=f=>{d+=f.length+er,p&&d*Ko>=yn&&(o?.write(i,5,B,d),c-=d,d=0)},{messages:fe,put:me,take:oe,end:Pe}=gn(f=>{z(f);try{let g=K(
 f),w=mt(g,zn);if(w)throw w;return _t(g,e)}catch(g){throw hn(g,e)}},()=>n?ae(!0):W()),ie=Object.assign(fe,{metadata:{}}),Q=()=>{C()&&(k(),M?.(),o?.over(i),o=M=void 0,
-r())},de=f=>{p=!1,Pe(f),Q()},Z=()=>{u&&(u=!1,o?.write(i,7),Q())},ee=f=>{u=!1,de(f)},ae=(f,g=an(1))=>{C()||o?.reset(i,g),ee(f),W()},te=f=>ae(f,f),W=()=>{y=!0;for(let f;f=
+r())},ce=f=>{p=!1,Pe(f),Q()},Z=()=>{u&&(u=!1,o?.write(i,7),Q())},ee=f=>{u=!1,ce(f)},ae=(f,g=an(1))=>{C()||o?.reset(i,g),ee(f),W()},te=f=>ae(f,f),W=()=>{y=!0;for(let f;f=
 oe();)z(f)},H=f=>{if(!(!o||!u)){if(f instanceof U)return o.write(6,3,g=>{B(g,i),ns(g,f)}),u=!1,Q();o.write(i,2,g=>{let{at:w}=g;Bt(g,t,f),a-=g.at-w+er})}};return{
 messages:ie,begin(f,g,w){o=f,i=g,a=w},packet(f,g){if(f===2)return b=!0,p?c>=yn?te(new U(8,"the peer exceeded its credit")):(c+=g.length+er,y?z(g):me(new Uint8Array(
-g))):void 0;let w=K(g);if(f===5){let S=ze(w);v||=!S,(a+=S)>0&&k()}else if(g.length){let S=on(R(w,10));ee(new U(S,Ze(w,zo),{mayHaveRun:!v}))}else de(!0)},items(f,g){
-if(p){!f&&b&&T("late HEADERS"),b=!0;try{if(f)return de(ts(g)??!0);s?.(ie.metadata=mn(g).metadata)}catch(w){te(hn(w,e))}}},send:H,async pump(f,g,w){try{let S=f,$=S?.[Symbol.
+g))):void 0;let w=K(g);if(f===5){let S=ze(w);v||=!S,(a+=S)>0&&k()}else if(g.length){let S=on(R(w,10));ee(new U(S,Ze(w,zo),{mayHaveRun:!v}))}else ce(!0)},items(f,g){
+if(p){!f&&b&&T("late HEADERS"),b=!0;try{if(f)return ce(ts(g)??!0);s?.(ie.metadata=mn(g).metadata)}catch(w){te(hn(w,e))}}},send:H,async pump(f,g,w){try{let S=f,$=S?.[Symbol.
 asyncIterator]?.()??S?.[Symbol.iterator]?.();if(!$)throw j(3,`messages are an iterable, not ${String(f)}`);M=async()=>{try{await $.return?.()}catch{}},!n&&g&&o?.
 write(5,3,B,i);for(let E;;){for(;(a<=0||o?.isFull)&&!C();)await new Promise(_=>k=_);if(C())return;if(E){if(H(E.value),!g)break;E=void 0}else if((E=await $.next()).
 done)break}M=void 0,Z(),C()||w?.()}catch(S){if(!n)throw M?.(),M=void 0,S;ae(Lt(S,g))}},room:()=>k(),finish:Z,discard:W,fail:te,lost:ee}}var Yo=3e4,Zo=5e3,ei=20,ds=2e3,us=10,Ht=class{constructor(e,{timeout:n,reconnectTimeout:r=Zo,metadata:s,serve:o,stayConnected:i}={}){let a=n??Yo,c,d=0,u=us,p=0,
 y,b=!1,v="",k=[new Set,new Set,new Set],M=({service:f,method:{sends:g,receives:w}})=>k[f?g||w?1:0:2],C=new Set,z=[],fe=()=>{c||y||b||!(k.some(({size:f})=>f)||i)||
 (p=performance.now(),c=ls(e,me,[...C],o,z))},me={room:f=>queueMicrotask(()=>{for(let g of k)for(let w of g){if(c!==f||!oe(w,f))break;c===f&&g.delete(w)}}),closing(f,g){
 if(c===f){if(c=void 0,v=g,f.isUp)for(let w of k)w.forEach(ie);f.isUp&&performance.now()-p>=ds?d=0:b||(y=et(Math.random()*Math.min(ei*2**Math.min(d++,16),ds),()=>{
-y=void 0,fe()})),fe()}},answered:()=>void(d=0),replied(f,g){let w=f,{method:{reply:S},options:{onMetadata:$}}=w;de(w);try{let E=K(g),_=fn(E),ye=mt(E,_);if(ye)throw ye;
+y=void 0,fe()})),fe()}},answered:()=>void(d=0),replied(f,g){let w=f,{method:{reply:S},options:{onMetadata:$}}=w;ce(w);try{let E=K(g),_=fn(E),ye=mt(E,_);if(ye)throw ye;
 E.at&&$?.(_.metadata),w.resolve(_t(E,S)),u<us&&(u+=.1)}catch(E){w.reject(Lt(hn(E,S),w.sent>1))}},expired:f=>Q(f),lost(f,g){let w=f;if(w.link=void 0,!w.method.idempotent||
 w.sent>1||u<1)return Z(w,g);u--,Pe(w)}},oe=(f,g)=>{let{service:w}=f;try{return w&&g.announce(w),f.start(f,g)&&!!++f.sent}catch(S){return Z(f,Lt(S,f.sent)),!0}},
 Pe=f=>{if(!(c?.isUp&&oe(f,c))){if(b)return Z(f,ps(f.sent));M(f).add(f),fe(),ie(f)}},ie=f=>{f.reconnectsUntil=performance.now()+(f.options.reconnectTimeout??r),Q(
 f)},Q=f=>{let{until:g,sent:w,reconnectsUntil:S}=f,$=performance.now(),E=M(f).has(f)&&!c?.isUp&&`no connection to the server${v&&`: ${v}`}`;clearTimeout(f.timer),
-$>=g?Z(f,ln(w,E?`; ${E}`:"")):$>=S&&E?Z(f,Ft(14,E,w)):f.timer=et(($<S?Math.min(g,S):g)-$,()=>Q(f))},de=f=>{M(f).delete(f),clearTimeout(f.timer),f.options.signal?.
-removeEventListener("abort",f.abort)},Z=(f,g)=>{de(f),f.link?.cancel(f),f.reject(g)},ee=(f,{sentTimeout:g,until:w,options:{metadata:S}})=>{(g!==void 0||s||S)&&Yr(
+$>=g?Z(f,ln(w,E?`; ${E}`:"")):$>=S&&E?Z(f,Ft(14,E,w)):f.timer=et(($<S?Math.min(g,S):g)-$,()=>Q(f))},ce=f=>{M(f).delete(f),clearTimeout(f.timer),f.options.signal?.
+removeEventListener("abort",f.abort)},Z=(f,g)=>{ce(f),f.link?.cancel(f),f.reject(g)},ee=(f,{sentTimeout:g,until:w,options:{metadata:S}})=>{(g!==void 0||s||S)&&Yr(
 f,{timeout:g&&w-performance.now(),metadata:{...s,...S}})},ae=(f,g)=>{ee(f,g),Bt(f,g.method.request,g.request)},te=(f,g)=>{let w=g.call(f,ae);return w&&(f.link=g),
 w},W=(f,g,w,S,$,E,_,ye)=>{let{signal:Y}=S,q={id:0,operation:g.operation,until:performance.now()+ +($??(f?a:1/0)),isGivenUp:!1,sent:0,reconnectsUntil:1/0,timer:void 0,
 link:void 0,service:f,method:g,request:w,options:S,sentTimeout:$,start:E,resolve:_,reject:ye,abort:Y&&(()=>Z(q,an(q.sent)))};return isNaN(q.until)?ye(j(3,"the t\
 imeout is not a number")):Y?.aborted?q.abort?.():(Y?.addEventListener("abort",q.abort),$!==void 0&&Q(q),($===void 0||q.timer)&&Pe(q)),q},H=(f,g,w,S={})=>{let $,
-E=cs(g.request,g.reply,!0,()=>$&&de($),S.onMetadata);return $=W(f,g,w,S,S.timeout,(_,ye)=>{$=_;let Y=ye.open(E,q=>{ee(q,_),F(q,9),B(q,_.operation)});if(Y){let q=_.
+E=cs(g.request,g.reply,!0,()=>$&&ce($),S.onMetadata);return $=W(f,g,w,S,S.timeout,(_,ye)=>{$=_;let Y=ye.open(E,q=>{ee(q,_),F(q,9),B(q,_.operation)});if(Y){let q=_.
 sentTimeout===void 0;q&&(_.until=1/0),E.pump(w,g.sends,()=>{!q||g.receives||(_.until=performance.now()+a,Q(_))})}return Y},()=>{},E.fail),E};this.unary=(f,g,w,S={})=>new Promise(
 ($,E)=>void W(f,g,w,S,S.timeout??n,te,$,E)),this.serverStreaming=(f,g,w,S)=>H(f,g,[w],S).messages,this.twoWay=(f,g,w,S)=>H(f,g,w,S).messages,this.clientStreaming=
 async(f,g,w,S)=>{let{messages:$}=H(f,g,w,S),{done:E,value:_}=await $.next();if(E)throw new U(13,"there is no reply");return $.return?.(),_},this.name=f=>void C.
 add(f),this.mount=f=>void z.push(f),this.connected=(f,g,w)=>new Promise((S,$)=>{W(void 0,{},void 0,{reconnectTimeout:g,signal:w},void 0,(E,_)=>_.isFull?!1:(f?.(
-_),de(E),S(_),!0),S,$)}),this.close=()=>{b=!0,clearTimeout(y);for(let f of k)for(let g of f)Z(g,ps(g.sent));c?.drain()},i&&queueMicrotask(fe)}},ps=t=>Ft(9,"the \
-channel is closed",t);var tt=65280,ti=tt+8,ni=16<<20,tr=64,ri=255,si=65536,oi=4,bn={now:0,last:1,oldest:2},ii=1e4,fs=t=>{let e=fn(t);return(t.at?mt(t,e):void 0)??j([8,12,7,14][ne(t)-
-3]??3,Ze(t))},ms=t=>{let e=R(t,10);return e>ri&&T("a topic is too long"),ce(t,e)},qt=class{constructor(e){this.channel=e;this.requests=new Map;this.last=0;let{requests:n}=this;
-if(e.topics)return e.topics;e.topics=this,e.mount({packet:(r,s,o,i)=>{if(o<tt||o>ti)return!1;!s&&o===tt+5&&(this.refused??=fs(K(i)));for(let a of s?[n.get(s)]:n.
-values())a?.packet(r,s,o-tt,K(i));return!0},down(r,s){for(let o of[...n.values()])o.down(r,s)}})}subscribe(e,{group:n="",from:r}={}){return this.request(n||r===
-void 0?0:6,e,n,r)}async publish(e,n){await this.channel.connected(r=>{r.write(0,tt+2,s=>{Ke(s,xe(e)),pe(s,Yn(n))}),this.published??=r})}async sync(){await(await this.
-request(3)).return?.();let{refused:e}=this;if(this.refused=void 0,e)throw e}request(e,n,r="",s){let{channel:o,requests:i}=this;return new Promise((a,c)=>{if(i.size>=
-65535)throw j(8,"too many requests");do this.last=this.last%65535+1;while(i.has(this.last));let d=this.last,u,p=0,y=0,b=!1,v,k,M=new AbortController,C=()=>{M.abort(),
-i.delete(d)&&n!==void 0&&u?.isUp&&u.write(d,tt+1)},{first:z,messages:fe,put:me,end:oe,take:Pe}=gn(I=>(p-=I.payload.length+tr,I),C),ie=I=>{clearTimeout(v),i.delete(
-d),this.published=k??this.published,c(I),oe(I)},Q=r?[]:n?.split(".")??[],de=Q.at(-1)===">",Z=I=>{let O=I.split(".");return(de?O.length>=Q.length:O.length===Q.length)&&
-Q.every((P,J)=>P===">"||P==="*"||P===O[J])},ee=typeof s=="object";if(ee&&!(/^[\da-f]{16}$/.test(s.epoch)&&s.offset>=0&&Number.isSafeInteger(s.offset)))throw j(3,
-`${s.epoch}, ${s.offset} is not a position`);let ae=ee||s===void 0?bn.oldest:bn[s],te=new Map(ee?[[n,{...s,offset:s.offset+1}]]:[]),W=new Map,H=0,f="",g=!1,w=!1,
-S=!1,$=!1,E=!1,_=()=>!n?.match(/[*>]/)&&te.size>0,ye,Y=I=>{ye=I,u?.write(d,tt+I,O=>{if(n!==void 0&&Ke(O,xe(n)),I===6){F(O,ae);for(let[P,J]of te)qe(O,P),It(O,J.epoch),
-B(O,J.offset)}else pe(O,xe(r))})},q=()=>{let I=te.size>0;return te=new Map,ae=bn.now,g=!1,S=!0,I},be=I=>{o.connected(O=>{u=O,e===3&&((this.published??O)!==O&&(this.
-refused=new U(15,"the connection was lost")),k=this.published,this.published=void 0);try{Y(e)}catch(P){if(!w||!q())throw P;Y(6)}w||(v=et(ii,()=>{C(),ie(ln(1,"; \
-the server may have no broker"))}))},I,M.signal).catch(O=>{w&&O.code===9&&oe(!0),ie(O)})},lt=()=>{clearTimeout(v),E=!0,w&&(S||!$)&&(b=!0),a(fe)},D=(I,O,P)=>{let J=P.
-bytes[P.at],ge=I&&!E;if(ge&&O===5&&J===oi)S=!0,Y(0);else if(ge&&(O===5||O===6&&J)&&w&&q())Y(6);else if(ge&&O===6&&J===0){ne(P),$=ne(P)===1;let le=Ce(P,16);H=R(P,
-10);let m=f!==""&&f!==le;f=le,lt(),S=!1,b||=_()?!H:m}else if(O===7)for(;G(P);){let le=ms(P),m={epoch:Ce(P,16),offset:R(P,10)};if(Number.isSafeInteger(m.offset)||
-T("an integer is beyond 2^53"),!E||!I&&!Z(le))continue;let h=W.get(le);I&&!h?(H--,h=te.get(le)??(g?{...m,offset:1}:void 0)):!I&&h?.epoch!==m.epoch&&(h=void 0),h&&
-$&&(I||!S)&&(h.epoch===m.epoch&&h.offset<=m.offset?y+=m.offset-h.offset:b=!0),W.size>=si&&!W.has(le)&&(W.clear(),S=!0),W.set(le,m)}else return!1;return!0};i.set(
-d,{packet(I,O,P,J){if(!(I!==u||ye===6&&D(O,P,J)))if(P===2){let ge=ms(J);if(!O&&(!E||!Z(ge)))return;let le=pt(J),m=W.get(ge);for(m&&W.set(ge,{...m,offset:m.offset+
-1}),p+=le.length+tr,me({topic:ge,payload:le,position:m,lagged:y,reconnected:b}),y=0,b=!1;p>ni;){let h=Pe();p-=h.payload.length+tr;let x=z();x.lagged+=h.lagged+1,
-x.reconnected||=h.reconnected}}else P===4?E&&(S||!$)&&(y+=R(J,10)):O&&(G(J)?ie(fs(J)):lt())},down(I,O){if(I===u){if(n===void 0||!E&&!w)return ie(O);if(E)if(H>0&&
-!S){S=!g&&!_();for(let[P,J]of W)te.set(P,J)}else S?q():(te=W,ae=bn.oldest,g=!0);W=new Map,E=!1,w=!0,be(1/0)}}}),be()})}};var vn="frisbee.1";function nr(t,{protocols:e=[],WebSocket:n=globalThis.WebSocket}={}){return r=>{if(!n)throw new Error("no WebSocket; set the option `WebSocket\
+_),ce(E),S(_),!0),S,$)}),this.close=()=>{b=!0,clearTimeout(y);for(let f of k)for(let g of f)Z(g,ps(g.sent));c?.drain()},i&&queueMicrotask(fe)}},ps=t=>Ft(9,"the \
+channel is closed",t);var tt=65280,ti=tt+8,ni=16<<20,ri=64,si=255,oi=65536,ii=4,bn={now:0,last:1,oldest:2},ai=1e4,tr=({topic:t,payload:e})=>t.length+e.length+ri,fs=t=>{let e=fn(t);return(t.
+at?mt(t,e):void 0)??j([8,12,7,14][ne(t)-3]??3,Ze(t))},ms=t=>{let e=R(t,10);return e>si&&T("a topic is too long"),le(t,e)},qt=class{constructor(e){this.channel=e;
+this.requests=new Map;this.last=0;let{requests:n}=this;if(e.topics)return e.topics;e.topics=this,e.mount({packet:(r,s,o,i)=>{if(o<tt||o>ti)return!1;!s&&o===tt+5&&
+(this.refused??=fs(K(i)));for(let a of s?[n.get(s)]:n.values())a?.packet(r,s,o-tt,K(i));return!0},down(r,s){for(let o of[...n.values()])o.down(r,s)}})}subscribe(e,{
+group:n="",from:r}={}){return this.request(n||r===void 0?0:6,e,n,r)}async publish(e,n){await this.channel.connected(r=>{r.write(0,tt+2,s=>{Ke(s,xe(e)),pe(s,Yn(n))}),
+this.published??=r})}async sync(){await(await this.request(3)).return?.();let{refused:e}=this;if(this.refused=void 0,e)throw e}request(e,n,r="",s){let{channel:o,
+requests:i}=this;return new Promise((a,c)=>{if(i.size>=65535)throw j(8,"too many requests");do this.last=this.last%65535+1;while(i.has(this.last));let d=this.last,
+u,p=0,y=0,b=!1,v,k,M=new AbortController,C=()=>{M.abort(),i.delete(d)&&n!==void 0&&u?.isUp&&u.write(d,tt+1)},{first:z,messages:fe,put:me,end:oe,take:Pe}=gn(I=>(p-=
+tr(I),I),C),ie=I=>{clearTimeout(v),i.delete(d),this.published=k??this.published,c(I),oe(I)},Q=r?[]:n?.split(".")??[],ce=Q.at(-1)===">",Z=I=>{let O=I.split(".");
+return(ce?O.length>=Q.length:O.length===Q.length)&&Q.every((P,J)=>P===">"||P==="*"||P===O[J])},ee=typeof s=="object";if(ee&&!(/^[\da-f]{16}$/.test(s.epoch)&&s.offset>=
+0&&Number.isSafeInteger(s.offset)))throw j(3,`${s.epoch}, ${s.offset} is not a position`);let ae=ee||s===void 0?bn.oldest:bn[s],te=new Map(ee?[[n,{...s,offset:s.
+offset+1}]]:[]),W=new Map,H=0,f="",g=!1,w=!1,S=!1,$=!1,E=!1,_=()=>!n?.match(/[*>]/)&&te.size>0,ye,Y=I=>{ye=I,u?.write(d,tt+I,O=>{if(n!==void 0&&Ke(O,xe(n)),I===
+6){F(O,ae);for(let[P,J]of te)qe(O,P),It(O,J.epoch),B(O,J.offset)}else pe(O,xe(r))})},q=()=>{let I=te.size>0;return te=new Map,ae=bn.now,g=!1,S=!0,I},be=I=>{o.connected(
+O=>{u=O,e===3&&((this.published??O)!==O&&(this.refused=new U(15,"the connection was lost")),k=this.published,this.published=void 0);try{Y(e)}catch(P){if(!w||!q())
+throw P;Y(6)}w||(v=et(ai,()=>{C(),ie(ln(1,"; the server may have no broker"))}))},I,M.signal).catch(O=>{w&&O.code===9&&oe(!0),ie(O)})},lt=()=>{clearTimeout(v),E=
+!0,w&&(S||!$)&&(b=!0),a(fe)},D=(I,O,P)=>{let J=P.bytes[P.at],ge=I&&!E;if(ge&&O===5&&J===ii)S=!0,Y(0);else if(ge&&(O===5||O===6&&J)&&w&&q())Y(6);else if(ge&&O===
+6&&J===0){ne(P),$=ne(P)===1;let de=Ce(P,16);H=R(P,10);let m=f!==""&&f!==de;f=de,lt(),S=!1,b||=_()?!H:m}else if(O===7)for(;G(P);){let de=ms(P),m={epoch:Ce(P,16),
+offset:R(P,10)};if(Number.isSafeInteger(m.offset)||T("an integer is beyond 2^53"),!E||!I&&!Z(de))continue;let h=W.get(de);I&&!h?(H--,h=te.get(de)??(g?{...m,offset:1}:
+void 0)):!I&&h?.epoch!==m.epoch&&(h=void 0),h&&$&&(I||!S)&&(h.epoch===m.epoch&&h.offset<=m.offset?y+=m.offset-h.offset:b=!0),W.size>=oi&&!W.has(de)&&(W.clear(),
+S=!0),W.set(de,m)}else return!1;return!0};i.set(d,{packet(I,O,P,J){if(!(I!==u||ye===6&&D(O,P,J)))if(P===2){let ge=ms(J);if(!O&&(!E||!Z(ge)))return;let de=pt(J),
+m=W.get(ge);m&&W.set(ge,{...m,offset:m.offset+1});let h={topic:ge,payload:de,position:m,lagged:y,reconnected:b};for(p+=tr(h),me(h),y=0,b=!1;p>ni;){let x=Pe();p-=
+tr(x);let A=z();A.lagged+=x.lagged+1,A.reconnected||=x.reconnected}}else P===4?E&&(S||!$)&&(y+=R(J,10)):O&&(G(J)?ie(fs(J)):lt())},down(I,O){if(I===u){if(n===void 0||
+!E&&!w)return ie(O);if(E)if(H>0&&!S){S=!g&&!_();for(let[P,J]of W)te.set(P,J)}else S?q():(te=W,ae=bn.oldest,g=!0);W=new Map,E=!1,w=!0,be(1/0)}}}),be()})}};var vn="frisbee.1";function nr(t,{protocols:e=[],WebSocket:n=globalThis.WebSocket}={}){return r=>{if(!n)throw new Error("no WebSocket; set the option `WebSocket\
 ` or use frisbee-rpc/node");let s=new n(String(t),[vn,...e]);s.binaryType="arraybuffer";let o="";return s.onopen=()=>{if(s.protocol===vn)return r.open();o=`the \
 server does not speak ${vn}`,s.close()},s.onmessage=({data:i})=>{i instanceof ArrayBuffer?r.data(new Uint8Array(i)):s.close()},s.onerror=({message:i=""})=>void(o||=
-i),s.onclose=({code:i,reason:a})=>{r.close(o||`the WebSocket was closed (${i}${a&&`, ${a}`})`)},{send:i=>s.send(i),close:()=>s.close(),buffered:()=>s.bufferedAmount}}}var ai=64;var wn=class{constructor(e){this.messages=new Map;this.enums=new Map;for(let{number:n,bytes:r}of Ae(e))n===1&&this.file(r)}message(e){let n=this.messages.get(e);
+i),s.onclose=({code:i,reason:a})=>{r.close(o||`the WebSocket was closed (${i}${a&&`, ${a}`})`)},{send:i=>s.send(i),close:()=>s.close(),buffered:()=>s.bufferedAmount}}}var li=64;var wn=class{constructor(e){this.messages=new Map;this.enums=new Map;for(let{number:n,bytes:r}of Ae(e))n===1&&this.file(r)}message(e){let n=this.messages.get(e);
 if(!n)throw new Error(`the schema has no message ${e}`);return n}enumeration(e){let n=this.enums.get(e);if(!n)throw new Error(`the schema has no enum ${e}`);return n}entry(e){
 let n=e.isRepeated&&e.kind===11?this.messages.get(e.type):void 0;return n?.isEntry?n:void 0}file(e){let n="",r=[],s=new Map;for(let{number:i,bytes:a}of Ae(e))i===
-2?n=Oe(a):i===4||i===5?r.push({number:i,bytes:a}):i===9&&(s=di(a));let o={4:0,5:0};for(let{number:i,bytes:a}of r){let c=o[i]??0;o[i]=c+1;let d=`${i},${c}`;i===4?
-this.declare(a,n,[],d,s,0):this.declareEnum(a,n,[],d,s)}}declare(e,n,r,s,o,i){if(i>ai)throw new we("types are nested too deeply");let a=[],c=[],d=[],u=[],p="",y=!1;
+2?n=Oe(a):i===4||i===5?r.push({number:i,bytes:a}):i===9&&(s=ui(a));let o={4:0,5:0};for(let{number:i,bytes:a}of r){let c=o[i]??0;o[i]=c+1;let d=`${i},${c}`;i===4?
+this.declare(a,n,[],d,s,0):this.declareEnum(a,n,[],d,s)}}declare(e,n,r,s,o,i){if(i>li)throw new we("types are nested too deeply");let a=[],c=[],d=[],u=[],p="",y=!1;
 for(let{number:M,bytes:C}of Ae(e))M===1?p=Oe(C):M===2?a.push(C):M===3?c.push(C):M===4?d.push(C):M===7?y=vs(C,7):M===8&&u.push({name:hs(C),docs:o.get(`${s},8,${u.
-length}`)??""});let b=[...r,p],v=gs(n,b),k=a.map((M,C)=>li(M,o.get(`${s},2,${C}`)??""));this.messages.set(v,{name:v,package:n,path:b,docs:o.get(s)??"",fields:k,
+length}`)??""});let b=[...r,p],v=gs(n,b),k=a.map((M,C)=>ci(M,o.get(`${s},2,${C}`)??""));this.messages.set(v,{name:v,package:n,path:b,docs:o.get(s)??"",fields:k,
 oneofs:u,isEntry:y}),c.forEach((M,C)=>this.declare(M,n,b,`${s},3,${C}`,o,i+1)),d.forEach((M,C)=>this.declareEnum(M,n,b,`${s},4,${C}`,o))}declareEnum(e,n,r,s,o){
 let i=[],a="";for(let{number:u,bytes:p}of Ae(e)){if(u===1&&(a=Oe(p)),u!==2)continue;let y=0;for(let b of Ae(p))b.number===2&&(y=b.low|0);i.push({name:hs(p),number:y,
 docs:o.get(`${s},2,${i.length}`)??""})}let c=[...r,a],d=gs(n,c);this.enums.set(d,{name:d,package:n,path:c,docs:o.get(s)??"",values:i})}},bs=t=>t===11||t===10||t===
-14,gs=(t,e)=>[...t?[t]:[],...e].join(".");function li(t,e){let n="",r="",s="",[o,i,a,c]=[0,0,0,-1],d=!1,u=!1;for(let p of Ae(t))p.number===1?n=Oe(p.bytes):p.number===
+14,gs=(t,e)=>[...t?[t]:[],...e].join(".");function ci(t,e){let n="",r="",s="",[o,i,a,c]=[0,0,0,-1],d=!1,u=!1;for(let p of Ae(t))p.number===1?n=Oe(p.bytes):p.number===
 3?o=p.low:p.number===4?i=p.low:p.number===5?a=p.low:p.number===6?s=Oe(p.bytes).replace(/^\./,""):p.number===8?u=vs(p.bytes,3):p.number===9?c=p.low:p.number===10?
 r=Oe(p.bytes):p.number===17&&(d=p.low!==0);if(a<1||a>18)throw new we(`a field of the kind ${a}`);return{name:n,number:o,kind:a,type:s,isOptional:d,isDeprecated:u,
-docs:e,jsonName:r||n.replace(/_(\w)/g,(p,y)=>y.toUpperCase()),isRepeated:i===3,oneof:c<0||d?void 0:c}}var ci=new Uint8Array,Oe=t=>ce(K(t),t.length);function*Ae(t){
-let e=K(t);for(;G(e);){let n=R(e),r=n>>>3,s=n&7;if(s===0){let o=0,i=0;for(let a of t.subarray(e.at,(R(e,10),e.at)))i<32&&(o|=(a&127)<<i),i+=7;yield{number:r,bytes:ci,
+docs:e,jsonName:r||n.replace(/_(\w)/g,(p,y)=>y.toUpperCase()),isRepeated:i===3,oneof:c<0||d?void 0:c}}var di=new Uint8Array,Oe=t=>le(K(t),t.length);function*Ae(t){
+let e=K(t);for(;G(e);){let n=R(e),r=n>>>3,s=n&7;if(s===0){let o=0,i=0;for(let a of t.subarray(e.at,(R(e,10),e.at)))i<32&&(o|=(a&127)<<i),i+=7;yield{number:r,bytes:di,
 low:o>>>0}}else if(s===2)yield{number:r,bytes:$e(e,R(e)),low:0};else if(s===1||s===5)$e(e,s===1?8:4);else throw new we(`a field of the wire type ${s}`)}}function hs(t){
-for(let{number:e,bytes:n}of Ae(t))if(e===1)return Oe(n);return""}function vs(t,e){for(let{number:n,low:r}of Ae(t))if(n===e)return r!==0;return!1}function di(t){
+for(let{number:e,bytes:n}of Ae(t))if(e===1)return Oe(n);return""}function vs(t,e){for(let{number:n,low:r}of Ae(t))if(n===e)return r!==0;return!1}function ui(t){
 let e=new Map;for(let{number:n,bytes:r}of Ae(t)){if(n!==1)continue;let s="",o="",i="";for(let c of Ae(r))if(c.number===1){let d=K(c.bytes),u=[];for(;G(d);)u.push(
 R(d));s=u.join(",")}else c.number===3?o=Oe(c.bytes):c.number===4&&(i=Oe(c.bytes));let a=o||i;a&&e.set(s,xn(a))}return e}var xn=t=>t.replace(/^ /gm,"").trim();var We=t=>`f${t.number}`,bt=t=>`o${t}`,rr={1:"d",2:"f",3:"l",4:"w",5:"i",6:"w",7:"u",8:"b",9:"s",10:"m",11:"m",12:"y",13:"u",14:"e",15:"i",16:"l",17:"i",18:"l"},
-ht=class{constructor(e){this.schema=e;this.types=new Map;this.enums=new Map}of(e){let n=this.types.get(e);if(n)return n;let r=this.schema.message(e),s=pi(this.schema,
+ht=class{constructor(e){this.schema=e;this.types=new Map;this.enums=new Map}of(e){let n=this.types.get(e);if(n)return n;let r=this.schema.message(e),s=fi(this.schema,
 r),o=s.map(c=>`${We(c)}:${this.spec(r,c)}`).join(" "),i=s.map(c=>this.schema.entry(c)?.fields[1]??c).filter(c=>bs(c.kind)),a=L(e,o,()=>i.map(c=>c.kind===14?this.
 choice(c.type):this.of(c.type)));return this.types.set(e,a),a}spec(e,n){let r=this.schema.entry(n),s=rr[n.kind];if(r){let[o,i]=r.fields;if(!o||!i)throw new Error(
 `${r.name} is not a map entry`);return`%${rr[o.kind]}${rr[i.kind]}`}if(n.isRepeated)return`*${s}`;if(n.oneof!==void 0){let o=e.fields.filter(i=>i.oneof===n.oneof);
-return`${bt(n.oneof)}/${o.indexOf(n)+1}/${s}`}return n.isOptional&&s!=="m"?`?${s}`:s}choice(e){let n=this.enums.get(e);return n||(n=ui(this.schema.enumeration(e)),
-this.enums.set(e,n)),n}},ui=t=>Object.fromEntries(t.values.map(({number:e},n)=>[`v${n}`,e]));function pi(t,e){let n=r=>t.entry(r)?2:r.isRepeated?1:r.kind===11||
+return`${bt(n.oneof)}/${o.indexOf(n)+1}/${s}`}return n.isOptional&&s!=="m"?`?${s}`:s}choice(e){let n=this.enums.get(e);return n||(n=pi(this.schema.enumeration(e)),
+this.enums.set(e,n)),n}},pi=t=>Object.fromEntries(t.values.map(({number:e},n)=>[`v${n}`,e]));function fi(t,e){let n=r=>t.entry(r)?2:r.isRepeated?1:r.kind===11||
 r.kind===10?2:0;return[0,1,2].flatMap(r=>e.fields.filter(s=>n(s)===r))}function ws(t,e,n,r){let s=r.map(({operation:i,request:a,response:c,sends:d,receives:u,isIdempotent:p})=>({
 operation:i,request:t.of(a),reply:t.of(c),sends:d,receives:u,idempotent:p})),o=Ye(e,n,"",Object.fromEntries(s.map((i,a)=>[`m${a}`,i])));return s.map(i=>({service:o,
-method:i}))}var sr={POLYGLOT:0,PROTOBUF:1},Jt={UNKNOWN:0,IDEMPOTENT:1,NO_SIDE_EFFECTS:2},fi=L("frpc.reflection.v1.FilesPiece","etag:s notModified:b data:y"),mi=L("frpc.refl\
-ection.v1.FilesRequest","etag:s withoutImports:b names:*s symbols:*s"),yi=L("frpc.reflection.v1.ListPiece","etag:s notModified:b services:*m",()=>[bi]),gi=L("fr\
-pc.reflection.v1.ListRequest","etag:s"),hi=L("frpc.reflection.v1.Method","name:s operation:u request:s requestStreams:b response:s responseStreams:b idempotency\
-:e docs:s isDeprecated:b formats:*s",()=>[Jt]),bi=L("frpc.reflection.v1.Service","name:s fingerprint:s layout:y codec:e file:s docs:s isDeprecated:b methods:*m \
-operations:*u",()=>[sr,hi]),vt=Ye("frpc.reflection.v1.Reflection","2827b98f5f97380f22de961eb0322afd","AQgAAQEJAAMBCQIIA0sEAAQBCQQIAkkDSQADAQkCCAMMAAkBCQIJAwwEDg\
-UFCQYJBwgISwYJTQECAAIACgEJAg0DCQQIBQkGCAcOBwkJCggISQEDAAICAgRMaXN0AgABBUZpbGVzAgIDHWZycGMucmVmbGVjdGlvbi52MS5SZWZsZWN0aW9u",{list:{operation:65e3,request:gi,reply:yi,
-receives:!0,idempotent:!0},files:{operation:65001,request:mi,reply:fi,receives:!0,idempotent:!0}});var xs=32<<20,Le=t=>`${t.service.name}/${t.name}`,Sn=class{constructor(e,n){this.url=e;this.metadata={};this.wire="connecting";this.traffic={since:0,connections:0,
+method:i}))}var sr={POLYGLOT:0,PROTOBUF:1},Jt={UNKNOWN:0,IDEMPOTENT:1,NO_SIDE_EFFECTS:2},mi=L("frpc.reflection.v1.FilesPiece","etag:s notModified:b data:y"),yi=L("frpc.refl\
+ection.v1.FilesRequest","etag:s withoutImports:b names:*s symbols:*s"),gi=L("frpc.reflection.v1.ListPiece","etag:s notModified:b services:*m",()=>[vi]),hi=L("fr\
+pc.reflection.v1.ListRequest","etag:s"),bi=L("frpc.reflection.v1.Method","name:s operation:u request:s requestStreams:b response:s responseStreams:b idempotency\
+:e docs:s isDeprecated:b formats:*s",()=>[Jt]),vi=L("frpc.reflection.v1.Service","name:s fingerprint:s layout:y codec:e file:s docs:s isDeprecated:b methods:*m \
+operations:*u",()=>[sr,bi]),vt=Ye("frpc.reflection.v1.Reflection","2827b98f5f97380f22de961eb0322afd","AQgAAQEJAAMBCQIIA0sEAAQBCQQIAkkDSQADAQkCCAMMAAkBCQIJAwwEDg\
+UFCQYJBwgISwYJTQECAAIACgEJAg0DCQQIBQkGCAcOBwkJCggISQEDAAICAgRMaXN0AgABBUZpbGVzAgIDHWZycGMucmVmbGVjdGlvbi52MS5SZWZsZWN0aW9u",{list:{operation:65e3,request:hi,reply:gi,
+receives:!0,idempotent:!0},files:{operation:65001,request:yi,reply:mi,receives:!0,idempotent:!0}});var xs=32<<20,Le=t=>`${t.service.name}/${t.name}`,Sn=class{constructor(e,n){this.url=e;this.metadata={};this.wire="connecting";this.traffic={since:0,connections:0,
 sent:0,received:0};let r=nr(e),s=i=>{this.wire=i,n()},o=i=>{let a=r({open:()=>{this.traffic.since=Date.now(),this.traffic.connections++,i.open(),s("open")},data:c=>{
 this.traffic.received+=c.length,i.data(c)},close:c=>{s("lost"),i.close(c)}});return{...a,send:c=>{this.traffic.sent+=c.length,a.send(c)}}};this.channel=new Ht(o,
 {stayConnected:!0}),this.channel.name(vt),this.topics=new qt(this.channel)}async catalog(e){let{channel:n,metadata:r}=this,s=new Map,o="";for await(let y of n.serverStreaming(
 vt,vt.methods.list,{etag:e?.etag??""},{metadata:r})){if(y.notModified)return;o||=y.etag;for(let b of y.services){let v=s.get(b.name);v?v.methods.push(...b.methods):
 s.set(b.name,b)}}let i=[],a=0;for await(let{data:y}of n.serverStreaming(vt,vt.methods.files,{},{metadata:r}))if(i.push(y),a+=y.length,a>xs)throw new U(Ve.RESOURCE_EXHAUSTED,
 `the schema has more than ${xs} bytes`);let c=new Uint8Array(a),d=0;for(let y of i)c.set(y,d),d+=y.length;let u=new wn(c),p=new ht(u);return{etag:o,schema:u,services:[
-...s.values()].map(y=>vi(y,p))}}async hasBroker(){return this.topics.sync().then(()=>!0,()=>!1)}};function vi(t,e){let n,r=o=>{if(t.codec!==sr.POLYGLOT)throw new Error(
+...s.values()].map(y=>wi(y,p))}}async hasBroker(){return this.topics.sync().then(()=>!0,()=>!1)}};function wi(t,e){let n,r=o=>{if(t.codec!==sr.POLYGLOT)throw new Error(
 "its messages use the protobuf codec, which this page does not support");if(!t.file)throw new Error("the server does not have the schema of this service; build \
 it with `reflection(true)`");return n??=ws(e,t.name,t.fingerprint,t.methods.map(i=>({...i,sends:i.requestStreams,receives:i.responseStreams,isIdempotent:i.idempotency!==
 Jt.UNKNOWN}))),n[o]},s={name:t.name,fingerprint:t.fingerprint,file:t.file,docs:xn(t.docs),isDeprecated:t.isDeprecated,methods:[]};return s.methods=t.methods.map(
 (o,i)=>({service:s,name:o.name,operation:o.operation,request:o.request,response:o.response,sends:o.requestStreams,receives:o.responseStreams,idempotency:o.idempotency===
 Jt.NO_SIDE_EFFECTS?"no side effects":o.idempotency===Jt.IDEMPOTENT?"idempotent":"",formats:o.formats,docs:xn(o.docs),isDeprecated:o.isDeprecated,callable:()=>r(
-i)})),s}var An=t=>Object.entries(Ve).find(([,e])=>e===t)?.[0]??String(t);var wi=50;function En(t,e,n){let r=t.slice(-wi).reverse().map(s=>l("li",{},l("button",{type:"button",className:"history",title:"Restore the request",onclick:()=>e(
+i)})),s}var An=t=>Object.entries(Ve).find(([,e])=>e===t)?.[0]??String(t);var xi=50;function En(t,e,n){let r=t.slice(-xi).reverse().map(s=>l("li",{},l("button",{type:"button",className:"history",title:"Restore the request",onclick:()=>e(
 s)},l("span",{className:"muted"},ut(s.beganAt)),l("span",{className:s.code===0?"badge ok":"badge failed"},An(s.code)),!n&&l("span",{className:"path"},s.path),l(
 "span",{className:"muted shortened"},(s.request??"").replace(/\s+/g," ").slice(0,160)),l("span",{className:"time"},ue(s.took)))));return r.length>0?l("ol",{className:"\
 histories"},...r):l("p",{className:"empty"},"No calls yet.")}var V=class extends Error{constructor(e,n){super(e?`${e}: ${n}`:n)}},se=()=>Object.create(null),ir=t=>typeof t=="object"&&t!==null&&!Array.isArray(t),ar=/^google\.protobuf\.(Double|Float|U?Int64|U?Int32|Bool|String|Bytes)Value$/,
 nt=t=>ar.test(t)||/^google\.protobuf\.(Timestamp|Duration|FieldMask|Struct|Value|ListValue)$/.test(t);function Ge(t){try{return JSON.parse(t||"{}")}catch(e){throw new V(
-"",e.message)}}function rt(t,e,n,r=""){let s=ki(t,e,n,r);if(s)return s;if(!ir(n))throw new V(r,`${e} is an object`);let o=t.message(e),i={};for(let[a,c]of Object.
-entries(n)){let d=o.fields.find(y=>y.jsonName===a||y.name===a),u=r?`${r}.${a}`:a;if(!d)throw new V(u,`${e} has no such field${xi(o)}`);if(c===null&&d.type!=="go\
-ogle.protobuf.Value")continue;let p=Si(t,d,c,u);if(d.oneof===void 0)i[We(d)]=p;else{let y=bt(d.oneof);if(i[y])throw new V(u,`${o.oneofs[d.oneof]?.name} has two \
-members`);i[y]={case:We(d),value:p}}}return i}var xi=t=>t.fields.length>0?`; it has: ${t.fields.map(e=>e.jsonName).join(", ")}`:"";function Si(t,e,n,r){let s=t.
-entry(e),[o,i]=s?.fields??[];if(o&&i){if(!ir(n))throw new V(r,"a map is an object");return new Map(Object.entries(n).map(([a,c])=>[Ai(o,a,r),or(t,i,c,`${r}[${JSON.
-stringify(a)}]`)]))}if(!e.isRepeated)return or(t,e,n,r);if(!Array.isArray(n))throw new V(r,"a list is an array");return n.map((a,c)=>or(t,e,a,`${r}[${c}]`))}function Ai(t,e,n){
+"",e.message)}}function rt(t,e,n,r=""){let s=Ni(t,e,n,r);if(s)return s;if(!ir(n))throw new V(r,`${e} is an object`);let o=t.message(e),i={};for(let[a,c]of Object.
+entries(n)){let d=o.fields.find(y=>y.jsonName===a||y.name===a),u=r?`${r}.${a}`:a;if(!d)throw new V(u,`${e} has no such field${Si(o)}`);if(c===null&&d.type!=="go\
+ogle.protobuf.Value")continue;let p=Ai(t,d,c,u);if(d.oneof===void 0)i[We(d)]=p;else{let y=bt(d.oneof);if(i[y])throw new V(u,`${o.oneofs[d.oneof]?.name} has two \
+members`);i[y]={case:We(d),value:p}}}return i}var Si=t=>t.fields.length>0?`; it has: ${t.fields.map(e=>e.jsonName).join(", ")}`:"";function Ai(t,e,n,r){let s=t.
+entry(e),[o,i]=s?.fields??[];if(o&&i){if(!ir(n))throw new V(r,"a map is an object");return new Map(Object.entries(n).map(([a,c])=>[Ei(o,a,r),or(t,i,c,`${r}[${JSON.
+stringify(a)}]`)]))}if(!e.isRepeated)return or(t,e,n,r);if(!Array.isArray(n))throw new V(r,"a list is an array");return n.map((a,c)=>or(t,e,a,`${r}[${c}]`))}function Ei(t,e,n){
 if(t.kind!==8)return Gt(t,e,n);if(e!=="true"&&e!=="false")throw new V(n,`${e} is not true or false`);return e==="true"}var As=(()=>{let t=n=>[-(1n<<n-1n),(1n<<n-
-1n)-1n],e=n=>[0n,(1n<<n)-1n];return{5:t(32n),17:t(32n),15:t(32n),3:t(64n),18:t(64n),16:t(64n),13:e(32n),7:e(32n),4:e(64n),6:e(64n)}})(),Ei=t=>[3,4,6,16,18].includes(
+1n)-1n],e=n=>[0n,(1n<<n)-1n];return{5:t(32n),17:t(32n),15:t(32n),3:t(64n),18:t(64n),16:t(64n),13:e(32n),7:e(32n),4:e(64n),6:e(64n)}})(),ki=t=>[3,4,6,16,18].includes(
 t),lr=t=>t in As;function or(t,e,n,r){if(e.kind===11)return rt(t,e.type,n,r);if(e.kind!==14)return Gt(e,n,r);let{name:s,values:o}=t.enumeration(e.type);if(typeof n==
 "number"&&Number.isInteger(n))return n;let i=o.find(a=>a.name===n);if(!i)throw new V(r,`${s} has no value ${Vt(n)}; it has: ${o.map(a=>a.name).join(", ")}`);return i.
 number}var Vt=t=>JSON.stringify(t).slice(0,60);function Gt(t,e,n=""){let{kind:r}=t,s=As[r];if(s){if(!(typeof e=="number"?Number.isInteger(e):typeof e=="string"&&
 /^-?\d{1,20}$/.test(e)))throw new V(n,`${Vt(e)} is not an integer`);if(typeof e=="number"&&!Number.isSafeInteger(e))throw new V(n,"an integer of this size is wr\
-itten as text, in quotes");let i=BigInt(e);if(i<s[0]||i>s[1])throw new V(n,`${i} is not from ${s[0]} to ${s[1]}`);return Ei(r)?i:Number(i)}if(r===1||r===2){if(!(typeof e==
+itten as text, in quotes");let i=BigInt(e);if(i<s[0]||i>s[1])throw new V(n,`${i} is not from ${s[0]} to ${s[1]}`);return ki(r)?i:Number(i)}if(r===1||r===2){if(!(typeof e==
 "number"||e==="NaN"||e==="Infinity"||e==="-Infinity"||typeof e=="string"&&/^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(e)))throw new V(n,`${Vt(e)} is not a number`);
 return Number(e)}if(r===8){if(typeof e!="boolean")throw new V(n,`${Vt(e)} is not true or false`);return e}if(typeof e!="string")throw new V(n,`${Vt(e)} is not a\
- string`);return r===12?Ee(e,n):e}function ki(t,e,n,r){let s=ar.test(e)&&t.message(e).fields[0];if(s)return{f1:Gt(s,n,r)};switch(e){case"google.protobuf.Timesta\
-mp":return Ni(n,r);case"google.protobuf.Duration":{let o=typeof n=="string"&&/^(-?)(\d{1,12})(?:\.(\d{1,9}))?s$/.exec(n);if(!o)throw new V(r,'a duration is writ\
+ string`);return r===12?Ee(e,n):e}function Ni(t,e,n,r){let s=ar.test(e)&&t.message(e).fields[0];if(s)return{f1:Gt(s,n,r)};switch(e){case"google.protobuf.Timesta\
+mp":return Ti(n,r);case"google.protobuf.Duration":{let o=typeof n=="string"&&/^(-?)(\d{1,12})(?:\.(\d{1,9}))?s$/.exec(n);if(!o)throw new V(r,'a duration is writ\
 ten as "1.5s"');let[,i,a="",c=""]=o,d=Number(c.padEnd(9,"0"));return{f1:BigInt(`${i}${a}`),f2:i?-d:d}}case"google.protobuf.FieldMask":if(typeof n!="string")throw new V(
 r,'a mask is written as "name,homeAddress.city"');return{f1:n===""?[]:n.split(",").map(o=>o.trim().replace(/[A-Z]/g,i=>`_${i.toLowerCase()}`))};case"google.prot\
 obuf.Struct":if(!ir(n))throw new V(r,"a Struct is an object");return{f1:new Map(Object.entries(n).map(([o,i])=>[o,Wt(i,0)]))};case"google.protobuf.ListValue":if(!Array.
-isArray(n))throw new V(r,"a ListValue is an array");return{f1:n.map(o=>Wt(o,0))};case"google.protobuf.Value":return Wt(n,0)}}function Ni(t,e){let n=typeof t=="s\
+isArray(n))throw new V(r,"a ListValue is an array");return{f1:n.map(o=>Wt(o,0))};case"google.protobuf.Value":return Wt(n,0)}}function Ti(t,e){let n=typeof t=="s\
 tring"&&/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/i.exec(t),r=n?Date.parse(`${n[1]}${n[3]?.toUpperCase()}`):NaN;if(!n||Number.isNaN(r))
 throw new V(e,'an instant is written as "2030-01-31T12:00:00Z"');return{f1:BigInt(r/1e3),f2:Number((n[2]??"").padEnd(9,"0"))}}function Wt(t,e){if(e>90)throw new V(
 "","nests too deep");let n=(r,s)=>({o0:{case:`f${r}`,value:s}});return t===null?n(1,0):typeof t=="number"?n(2,t):typeof t=="string"?n(3,t):typeof t=="boolean"?n(
-4,t):Array.isArray(t)?n(6,{f1:t.map(r=>Wt(r,e+1))}):n(5,{f1:new Map(Object.entries(t).map(([r,s])=>[r,Wt(s,e+1)]))})}function Xt(t,e,n){let r=Mi(t,e,n);if(r!==void 0)
+4,t):Array.isArray(t)?n(6,{f1:t.map(r=>Wt(r,e+1))}):n(5,{f1:new Map(Object.entries(t).map(([r,s])=>[r,Wt(s,e+1)]))})}function Xt(t,e,n){let r=$i(t,e,n);if(r!==void 0)
 return r;let s=se();for(let o of t.message(e).fields){let i=o.oneof===void 0?void 0:n[bt(o.oneof)],a=o.oneof===void 0?n[We(o)]:i?.case===We(o)?i.value:void 0;if(a===
-void 0)continue;let c=Ti(t,o,a);Array.isArray(a)&&a.length===0||a instanceof Map&&a.size===0||(s[o.jsonName]=c)}return s}function Ti(t,e,n){let r=t.entry(e)?.fields[1];
+void 0)continue;let c=Ci(t,o,a);Array.isArray(a)&&a.length===0||a instanceof Map&&a.size===0||(s[o.jsonName]=c)}return s}function Ci(t,e,n){let r=t.entry(e)?.fields[1];
 if(r&&n instanceof Map){let s=se();for(let[o,i]of n)s[String(o)]=kn(t,r,i);return s}return Array.isArray(n)?n.map(s=>kn(t,e,s)):kn(t,e,n)}function kn(t,e,n){return e.
 kind===11?Xt(t,e.type,n):e.kind===14?t.enumeration(e.type).values.find(({number:r})=>r===n)?.name??n:n instanceof Uint8Array?Fe(n):typeof n=="bigint"||typeof n==
-"number"&&!Number.isFinite(n)?String(n):e.kind===2?Ci(n):n}function Ci(t){for(let e=6;e<10;e++){let n=Number(t.toPrecision(e));if(Math.fround(n)===t)return n}return t}
-function Mi(t,e,n){let r=ar.test(e)&&t.message(e).fields[0];if(r)return kn(t,r,n.f1);switch(e){case"google.protobuf.Timestamp":{let s=Number(n.f1),o=new Date(s*
+"number"&&!Number.isFinite(n)?String(n):e.kind===2?Mi(n):n}function Mi(t){for(let e=6;e<10;e++){let n=Number(t.toPrecision(e));if(Math.fround(n)===t)return n}return t}
+function $i(t,e,n){let r=ar.test(e)&&t.message(e).fields[0];if(r)return kn(t,r,n.f1);switch(e){case"google.protobuf.Timestamp":{let s=Number(n.f1),o=new Date(s*
 1e3);return Number.isNaN(o.getTime())||s<-62135596800||s>253402300799?void 0:`${o.toISOString().slice(0,19)}${Ss(n.f2)}Z`}case"google.protobuf.Duration":{let[s,
 o]=[n.f1,n.f2];return`${s<0n||o<0?"-":""}${s<0n?-s:s}${Ss(Math.abs(o))}s`}case"google.protobuf.FieldMask":return n.f1.map(s=>s.replace(/_([a-z])/g,(o,i)=>i.toUpperCase())).
 join(",");case"google.protobuf.Struct":return Es(n);case"google.protobuf.ListValue":return n.f1.map(Nn);case"google.protobuf.Value":return Nn(n)}}function Es(t){
@@ -267,16 +267,16 @@ Ue=t=>/^[\w./:=@%+-]+$/.test(t)?t:`'${ur(t).replace(/'/g,"'\\''")}'`,ks=t=>St(t)
 timeout:r,origin:s}){let o=t.sends||t.receives,i=[o?"curl -sN":"curl",`-H 'content-type: application/${o?"connect+json":"json"}'`];r!==void 0&&i.push(`-H ${Ue(`\
 connect-timeout-ms: ${Math.round(r)}`)}`);for(let[u,p]of ks(n))i.push(`-H ${Ue(`${u}: ${p}`)}`);let a=Ue(`${s}/${Le(t)}`);if(!o)return[...i,`-d ${Ue(ot(e[0]??{}))}`,
 a].join(` \\
-  `);let c=e.map(ot);return[`printf '${c.map(u=>`\\0${$i(new TextEncoder().encode(u).length)}%s`).join("")}' ${c.map(Ue).join(" ")} | ${i[0]}`,...i.slice(1),"--\
+  `);let c=e.map(ot);return[`printf '${c.map(u=>`\\0${Ii(new TextEncoder().encode(u).length)}%s`).join("")}' ${c.map(Ue).join(" ")} | ${i[0]}`,...i.slice(1),"--\
 data-binary @-",a].join(` \\
-  `)}var $i=t=>[24,16,8,0].map(e=>`\\${(t>>>e&255).toString(8).padStart(3,"0")}`).join("");function Ts({method:t,requests:e,metadata:n,timeout:r,origin:s}){let{
+  `)}var Ii=t=>[24,16,8,0].map(e=>`\\${(t>>>e&255).toString(8).padStart(3,"0")}`).join("");function Ts({method:t,requests:e,metadata:n,timeout:r,origin:s}){let{
 host:o,protocol:i}=new URL(s),a=i==="https:"?`wss://${o}/`:o,c=[`frpc call --server ${Ue(a)}`,Ue(Le(t))];for(let d of e)c.push(Ue(ot(d)));for(let[d,u]of ks(n))c.
 push(`-H ${Ue(`${d}=${u}`)}`);return r!==void 0&&c.push(`--deadline ${Math.round(r)}ms`),c.join(` \\
   `)}var $n=t=>t.replace(/\W/g,"_")||"_",Cs=t=>$n(t).replace(/^_(?=\d)/,"-"),Ms=t=>$n(t).replace(/([a-z\d])([A-Z])/g,"$1_$2").replace(/([A-Z])([A-Z][a-z])/g,"$1\
 _$2").split("_").filter(Boolean),jt=t=>Ms(t).map(e=>e.toLowerCase()).join("_")||"_",it=t=>Ms(t).map(e=>e[0]?.toUpperCase()+e.slice(1).toLowerCase()).join("")||"\
-_",Tn=t=>it(t).replace(/^./,e=>e.toLowerCase()),Ii=new Set("as break const continue crate dyn else enum extern false fn for if impl in let loop match mod move m\
+_",Tn=t=>it(t).replace(/^./,e=>e.toLowerCase()),Ri=new Set("as break const continue crate dyn else enum extern false fn for if impl in let loop match mod move m\
 ut pub ref return static struct super trait true type unsafe use where while async await abstract become box do final macro override priv try typeof unsized vir\
-tual yield gen".split(" ")),Mn=t=>Ii.has(jt(t))?/^(self|super|crate)$/.test(jt(t))?`${jt(t)}_`:`r#${jt(t)}`:jt(t),ke=t=>ur(JSON.stringify(t)).replace(/\\u([\da-f]{4})/gi,
+tual yield gen".split(" ")),Mn=t=>Ri.has(jt(t))?/^(self|super|crate)$/.test(jt(t))?`${jt(t)}_`:`r#${jt(t)}`:jt(t),ke=t=>ur(JSON.stringify(t)).replace(/\\u([\da-f]{4})/gi,
 "\\u{$1}").replace(/\\[bf]/g,e=>e==="\\b"?"\\u{8}":"\\u{c}");function $s(t){let{schema:e,method:n,requests:r,metadata:s,timeout:o,origin:i}=t,a=$n(n.service.name.
 split(".").pop()??""),c=r.map(b=>Rs(e,n.request,b,0)),d=Mn(n.name),u=[`let client = ${a}Client::connect(${ke(new URL(i).host)}).await?;`],p=c[0]??`${it(n.request)}\
 ::default()`;n.sends&&(u.push("let (requests, source) = frpc::RequestStream::channel(16);"),p="source");let y=[...o===void 0?[]:[`request.set_timeout(Duration::\
@@ -289,21 +289,21 @@ g)?;",'println!("{:?}", reply.into_inner());')):u.push(`let reply = client.${d}(
 `)}function Is({path:t,package:e}){let n=[...t.slice(0,-1).map(Mn),it(t[t.length-1]??"")].join("::");return e==="google.protobuf"?`frpc::prost_types::${n}`:n}var dr=(t,e)=>`${"\
     ".repeat(e)}${t}`;function Rs(t,e,n,r){let s=t.message(e),o=Is(s),i=typeof n=="object"&&n!==null&&!Array.isArray(n)?n:{},a=[],c=new Set;for(let p of s.fields){
 let y=i[i[p.jsonName]===void 0?p.name:p.jsonName];if(y===void 0||y===null&&p.type!=="google.protobuf.Value")continue;let b=p.oneof===void 0?void 0:s.oneofs[p.oneof],
-v=Ri(t,s,p,y,r+1),k=b?b.name:p.name;c.add(k);let M=[...s.path.map(Mn),it(b?.name??"")].join("::");a.push(dr(`${Mn(k)}: ${b?`Some(${M}::${it(p.name)}(${v}))`:v},`,
+v=Oi(t,s,p,y,r+1),k=b?b.name:p.name;c.add(k);let M=[...s.path.map(Mn),it(b?.name??"")].join("::");a.push(dr(`${Mn(k)}: ${b?`Some(${M}::${it(p.name)}(${v}))`:v},`,
 r+1))}let d=new Set(s.fields.map(p=>p.oneof===void 0?p.name:s.oneofs[p.oneof]?.name));if(a.length===0)return`${o}${d.size===0?" {}":"::default()"}`;c.size<d.size&&
 a.push(dr(`..${o}::default()`,r+1));let u=`${o} { ${a.map(p=>p.trim().replace(/,$/,"")).join(", ")} }`;return u.length<90&&!u.includes(`
 `)?u:`${o} {
 ${a.join(`
 `)}
-${dr("}",r)}`}function Ri(t,e,n,r,s){let[o,i]=t.entry(n)?.fields??[];if(o&&i)return`HashMap::from([${Object.entries(r).map(([p,y])=>`(${o.kind===9?`${ke(p)}.to_\
+${dr("}",r)}`}function Oi(t,e,n,r,s){let[o,i]=t.entry(n)?.fields??[];if(o&&i)return`HashMap::from([${Object.entries(r).map(([p,y])=>`(${o.kind===9?`${ke(p)}.to_\
 owned()`:Cs(p)}, ${Cn(t,i,y,s)})`).join(", ")}])`;if(n.isRepeated)return`vec![${r.map(d=>Cn(t,n,d,s)).join(", ")}]`;let a=Cn(t,n,r,s),c=n.kind===11&&!nt(n.type)&&
 Os(t,n.type,e.name,new Set)?`Box::new(${a})`:a;return n.oneof===void 0&&(n.isOptional||n.kind===11)?`Some(${c})`:c}function Os(t,e,n,r){return e===n?!0:r.has(e)?
 !1:(r.add(e),t.messages.get(e)?.fields.some(s=>s.kind===11&&!s.isRepeated&&Os(t,s.type,n,r))??!1)}function Cn(t,e,n,r){if(e.kind===11){let[s]=t.message(e.type).
 fields;return e.type==="google.protobuf.Timestamp"||e.type==="google.protobuf.Duration"?`${ke(String(n))}.parse()?`:nt(e.type)&&s&&/Value$/.test(e.type)&&s.name===
-"value"?Cn(t,s,n,r):nt(e.type)?Oi(e.type,n):Rs(t,e.type,n,r)}if(e.kind===14){let s=t.enumeration(e.type),o=s.values.find(({name:c})=>c===n);if(!o)return String(
+"value"?Cn(t,s,n,r):nt(e.type)?Li(e.type,n):Rs(t,e.type,n,r)}if(e.kind===14){let s=t.enumeration(e.type),o=s.values.find(({name:c})=>c===n);if(!o)return String(
 Number(n)|0);let i=it(s.path[s.path.length-1]??""),a=it(o.name);return`${Is(s)}::${a.startsWith(i)&&a.length>i.length?a.slice(i.length):a}.into()`}return e.kind===
 12?`vec![${[...Ee(String(n))].join(", ")}]`:e.kind===9?`${ke(String(n))}.to_owned()`:e.kind===1||e.kind===2?Us(Number(n),e.kind===1?"f64":"f32"):Cs(String(n))}var At="\
-frpc::prost_types::";function Oi(t,e){if(t==="google.protobuf.FieldMask"){let n=String(e).split(",").filter(Boolean).map(r=>r.trim().replace(/[A-Z]/g,s=>`_${s.toLowerCase()}`));
+frpc::prost_types::";function Li(t,e){if(t==="google.protobuf.FieldMask"){let n=String(e).split(",").filter(Boolean).map(r=>r.trim().replace(/[A-Z]/g,s=>`_${s.toLowerCase()}`));
 return`${At}FieldMask { paths: vec![${n.map(r=>`${ke(r)}.to_owned()`).join(", ")}] }`}return t==="google.protobuf.Struct"?`${At}Struct { fields: ${Fs(e)} }`:t===
 "google.protobuf.ListValue"?`${At}ListValue { values: ${Ls(e)} }`:pr(e)}function pr(t){if(t===null)return`${At}Value::from(${At}value::Kind::NullValue(0))`;let e=typeof t==
 "string"?ke(t):typeof t=="number"?Us(t,"f64"):typeof t=="boolean"?String(t):Array.isArray(t)?Ls(t):Fs(t);return`${At}Value::from(${e})`}var Ls=t=>`vec![${t.map(
@@ -314,16 +314,16 @@ void 0?[]:[`timeout: ${o}`],...Object.keys(s).length===0?[]:[`metadata: { ${St(s
 sends?`[${c.join(", ")}]`:c[0]??"{}",p=`client.${Tn(n.name)}(${u}${d.length>0?`, { ${d.join(", ")} }`:""})`;return`${`const client = new ${a}Client(connect(${ot(
 `${i.replace(/^http/,"ws")}/`)}));`}
 ${n.receives?`for await (const reply of ${p}) console.log(reply);`:`console.log(await ${p});`}`}var Bs=t=>`new Uint8Array([${[...t].join(", ")}])`;function _s(t,e,n){
-let{fields:r,oneofs:s}=t.message(e),o=[];for(let i of r){let a=We(i);if(i.oneof===void 0){n[a]!==void 0&&o.push(`${Tn(i.name)}: ${Li(t,i,n[a])}`);continue}let c=n[bt(
+let{fields:r,oneofs:s}=t.message(e),o=[];for(let i of r){let a=We(i);if(i.oneof===void 0){n[a]!==void 0&&o.push(`${Tn(i.name)}: ${Fi(t,i,n[a])}`);continue}let c=n[bt(
 i.oneof)];c?.case===a&&o.push(`${Tn(s[i.oneof]?.name??"")}: { case: "${Tn(i.name)}", value: ${Qt(t,i,c.value)} }`)}return o.length>0?`{ ${o.join(", ")} }`:"{}"}
-function Li(t,e,n){let[r,s]=t.entry(e)?.fields??[];return r&&s?`new Map([${[...n].map(([o,i])=>`[${Qt(t,r,o)}, ${Qt(t,s,i)}]`).join(", ")}])`:e.isRepeated?`[${n.
+function Fi(t,e,n){let[r,s]=t.entry(e)?.fields??[];return r&&s?`new Map([${[...n].map(([o,i])=>`[${Qt(t,r,o)}, ${Qt(t,s,i)}]`).join(", ")}])`:e.isRepeated?`[${n.
 map(o=>Qt(t,e,o)).join(", ")}]`:Qt(t,e,n)}function Qt(t,e,n){return n instanceof Uint8Array?Bs(n):typeof n=="bigint"?`${n}n`:typeof n=="object"?_s(t,e.type,n):Object.
 is(n,-0)?"-0":typeof n=="string"?ot(n):String(n)}var Ps=new WeakMap;function Et(t,e){return Ps.set(t,e),t}var Kt=t=>Ps.get(t)??se();var Hs=16<<20,fr=t=>l("textarea",{rows:1,spellcheck:!1,...t});function mr(t,e){let n="";try{e()}catch(r){n=r.message}t.setAttribute("aria-invalid",String(n!=="")),
 t.title=n}function yr(t){let e=re(),{kind:n}=t;if(n===8){let i=l("input",{type:"checkbox",id:e});return Et({element:i,id:e,get:()=>i.checked||void 0,set:a=>i.checked=
 a===!0},!1)}if(n===9){let i=fr({id:e});return Et({element:i,id:e,get:()=>i.value||void 0,set:a=>i.value=a===void 0?"":String(a)},"")}let r=()=>mr(s,()=>void(s.value.
 trim()&&Gt(t,o()))),s=l("input",{type:"text",id:e,className:"number",inputMode:lr(n)?"numeric":"decimal",autocomplete:"off",placeholder:"0",oninput:()=>r()}),o=()=>{
-let i=s.value.trim();return Number.isSafeInteger(Number(i))&&!Fi(n)||/^-?[\d.]+(e[+-]?\d+)?$/i.test(i)&&!lr(n)?Number(i):i};return Et({element:s,id:e,get:()=>s.
-value.trim()?Ui(o()):void 0,set(i){s.value=i==null?"":String(i),r()}},0)}var Fi=t=>t===3||t===4||t===6||t===16||t===18,Ui=t=>t===0&&!Object.is(t,-0)||t==="0"?void 0:
+let i=s.value.trim();return Number.isSafeInteger(Number(i))&&!Ui(n)||/^-?[\d.]+(e[+-]?\d+)?$/i.test(i)&&!lr(n)?Number(i):i};return Et({element:s,id:e,get:()=>s.
+value.trim()?Di(o()):void 0,set(i){s.value=i==null?"":String(i),r()}},0)}var Ui=t=>t===3||t===4||t===6||t===16||t===18,Di=t=>t===0&&!Object.is(t,-0)||t==="0"?void 0:
 t;function qs(t){let e=re(),n=l("select",{id:e},...t.values.map(({name:s,number:o,docs:i})=>l("option",{value:s,title:i},`${s} = ${o}`))),[r]=t.values;return Et(
 {element:n,id:e,get:()=>n.value===r?.name?void 0:n.value,set:s=>n.value=t.values.find(({name:o,number:i})=>o===s||i===s)?.name??r?.name??""},r?.name??0)}function Js(){
 let t=re(),e,n=fr({id:t,oninput:()=>y()}),r=l("select",{"aria-label":"written as",onchange:()=>p()},...["text","base64","hex"].map(v=>l("option",{},v))),s=r.value,
@@ -337,60 +337,60 @@ k.match(/../g)??[],M=>parseInt(M,16))},u=(v,k)=>{let M=k==="text"?wt(v):void 0;r
 on",className:"quiet",onclick:()=>i.click()},"File…"),i,o,a);return Et({element:b,id:t,get(){let v=e??d(r.value);return v.length>0?Fe(v):void 0},set(v){c(),u(
 typeof v=="string"?Ee(v):new Uint8Array,r.value)}},"")}function at(t,e,n){let r=re(),s=fr({id:r,placeholder:e,oninput:()=>mr(s,()=>void(t==="json"&&s.value&&JSON.
 parse(s.value)))}),o=n&&l("button",{type:"button",className:"quiet",onclick:()=>s.value=n.json()},n.label);return{element:l("div",{className:"free"},s,o),id:r,get:()=>s.
-value.trim()?t==="json"?JSON.parse(s.value):s.value.trim():void 0,set:i=>s.value=i===void 0?"":t==="json"?JSON.stringify(i):String(i)}}var Di=3,Rn=class{constructor(e,n,r){this.schema=e;this.name=n;this.editor=Xs(e,n),this.element=l("div",{className:"form",oninput:r,onchange:r,onclick:r},this.editor.
+value.trim()?t==="json"?JSON.parse(s.value):s.value.trim():void 0,set:i=>s.value=i===void 0?"":t==="json"?JSON.stringify(i):String(i)}}var Bi=3,Rn=class{constructor(e,n,r){this.schema=e;this.name=n;this.editor=Xs(e,n),this.element=l("div",{className:"form",oninput:r,onchange:r,onclick:r},this.editor.
 element)}get(){return this.editor.get()??se()}set(e){this.editor.set(e)}example(){this.set(Ws(this.schema,this.name,[]))}};function Ws(t,e,n){switch(e){case"goo\
 gle.protobuf.Timestamp":return new Date().toISOString().replace(/\.\d+/,"");case"google.protobuf.Duration":return"1.500s";case"google.protobuf.FieldMask":return"\
 name";case"google.protobuf.Struct":return{key:"value"};case"google.protobuf.Value":return"value";case"google.protobuf.ListValue":return["value"]}let r=t.message(
 e),s=r.fields[0];if(nt(e)&&s)return Vs(t,s,n);let o=se(),i=[...n,e];for(let a of r.fields){let c=t.entry(a),d=c?.fields[1]??a,u=a.oneof===void 0||r.fields.find(
-v=>v.oneof===a.oneof)===a,p=d.kind===11&&(i.includes(d.type)||i.length>Di);if(!u||p||d.kind===10||a.isDeprecated)continue;let y=Vs(t,d,i),b=c?.fields[0];b?o[a.jsonName]=
+v=>v.oneof===a.oneof)===a,p=d.kind===11&&(i.includes(d.type)||i.length>Bi);if(!u||p||d.kind===10||a.isDeprecated)continue;let y=Vs(t,d,i),b=c?.fields[0];b?o[a.jsonName]=
 Object.assign(se(),{[b.kind===9?"key":b.kind===8?"true":"1"]:y}):o[a.jsonName]=a.isRepeated?[y]:y}return o}function Vs(t,e,n){switch(e.kind){case 11:return Ws(t,
 e.type,n);case 14:{let{values:r}=t.enumeration(e.type);return(r.find(({number:s})=>s!==0)??r[0])?.name??0}case 8:return!0;case 9:return e.name.replace(/_/g," ");case 12:
-return btoa("bytes");case 1:case 2:return 1.5;case 3:case 4:case 6:case 16:case 18:return"1";default:return 1}}function Bi(t,e){let n=t.entry(e),[r,s]=n?.fields??
-[];return r&&s?`map<${In(r)}, ${In(s)}>`:`${e.isRepeated?"repeated ":e.isOptional?"optional ":""}${In(e)}`}var _i=["","double","float","int64","uint64","int32",
-"fixed64","fixed32","bool","string","group","","bytes","uint32","","sfixed32","sfixed64","sint32","sint64"],In=t=>_i[t.kind]||(t.type.split(".").pop()??"");function kt(t,e){
-return e.kind===14?qs(t.enumeration(e.type)):e.kind===12?Js():e.kind!==11?yr(e):Pi(t,e.type)}function Pi(t,e){switch(e){case"google.protobuf.Timestamp":return at(
+return btoa("bytes");case 1:case 2:return 1.5;case 3:case 4:case 6:case 16:case 18:return"1";default:return 1}}function _i(t,e){let n=t.entry(e),[r,s]=n?.fields??
+[];return r&&s?`map<${In(r)}, ${In(s)}>`:`${e.isRepeated?"repeated ":e.isOptional?"optional ":""}${In(e)}`}var Pi=["","double","float","int64","uint64","int32",
+"fixed64","fixed32","bool","string","group","","bytes","uint32","","sfixed32","sfixed64","sint32","sint64"],In=t=>Pi[t.kind]||(t.type.split(".").pop()??"");function kt(t,e){
+return e.kind===14?qs(t.enumeration(e.type)):e.kind===12?Js():e.kind!==11?yr(e):Hi(t,e.type)}function Hi(t,e){switch(e){case"google.protobuf.Timestamp":return at(
 "text","2030-01-31T12:00:00Z",{label:"Now",json:()=>new Date().toISOString()});case"google.protobuf.Duration":return at("text","1.5s");case"google.protobuf.Fiel\
 dMask":return at("text","name,homeAddress.city");case"google.protobuf.Struct":return at("json",'{ "key": "value" }');case"google.protobuf.Value":return at("json",
 "any JSON");case"google.protobuf.ListValue":return at("json","[1, 2]")}let n=nt(e)?t.message(e).fields[0]:void 0;if(!n)return Xs(t,e);let r=kt(t,n);return{...r,
 get:()=>r.get()??Gs(n)}}var Gs=t=>t.kind===8?!1:t.kind===9||t.kind===12?"":0;function Xs(t,e){let n=t.message(e),r=[],s=l("div",{className:"fields"}),o=new Set;
-for(let i of n.fields){if(i.oneof!==void 0){if(o.has(i.oneof))continue;o.add(i.oneof);let c=Wi(t,n,i.oneof);s.append(c.element),r.push({editor:c,names:[],put:d=>Object.
-assign(d,c.get()),take:d=>c.set(d)});continue}let a=Hi(t,i);s.append(js(i.name,Bi(t,i),i.docs,a,i.isDeprecated)),r.push({editor:a,names:[i.jsonName],put:c=>{let d=a.
+for(let i of n.fields){if(i.oneof!==void 0){if(o.has(i.oneof))continue;o.add(i.oneof);let c=Gi(t,n,i.oneof);s.append(c.element),r.push({editor:c,names:[],put:d=>Object.
+assign(d,c.get()),take:d=>c.set(d)});continue}let a=qi(t,i);s.append(js(i.name,_i(t,i),i.docs,a,i.isDeprecated)),r.push({editor:a,names:[i.jsonName],put:c=>{let d=a.
 get();d!==void 0&&(c[i.jsonName]=d)},take:c=>a.set(c[i.jsonName]??c[i.name])})}return n.fields.length===0&&s.append(l("p",{className:"muted"},`${e} has no field\
 s.`)),{element:s,get(){let i=se();for(let{put:a}of r)a(i);return i},set(i){let a=typeof i=="object"&&i!==null&&!Array.isArray(i)?i:se();for(let{take:c}of r)c(a)}}}
 function js(t,e,n,r,s){let o=r.id?l("label",{htmlFor:r.id,className:"name"},t):l("span",{className:"name"},t);return r.id||(r.element.setAttribute("role","group"),
 r.element.setAttribute("aria-label",t)),l("div",{className:"row"},l("div",{className:"about"},o,l("span",{className:"type"},e),s&&l("span",{className:"tag"},"de\
-precated")),l("div",{className:"value"},r.element,n&&l("p",{className:"docs"},n)))}function Hi(t,e){let n=t.entry(e);return n?Vi(t,n):e.isRepeated?Ji(()=>kt(t,e)):
-e.isOptional||e.kind===11?qi(()=>kt(t,e),()=>e.kind===11?se():Gs(e)):kt(t,e)}function qi(t,e){let n=re(),r,s=l("input",{type:"checkbox",id:n,"aria-label":"set",
+precated")),l("div",{className:"value"},r.element,n&&l("p",{className:"docs"},n)))}function qi(t,e){let n=t.entry(e);return n?Wi(t,n):e.isRepeated?Vi(()=>kt(t,e)):
+e.isOptional||e.kind===11?Ji(()=>kt(t,e),()=>e.kind===11?se():Gs(e)):kt(t,e)}function Ji(t,e){let n=re(),r,s=l("input",{type:"checkbox",id:n,"aria-label":"set",
 onchange:()=>a(s.checked)}),o=l("div",{className:"inside"}),i=l("div",{className:"presence"},s,o),a=c=>{s.checked=c,c?N(o,(r??=t()).element):N(o,l("span",{className:"\
 muted"},"not set"))};return a(!1),{element:i,get:()=>s.checked?r?.get()??e():void 0,set(c){a(c!=null),s.checked&&r?.set(c)}}}var Qs=t=>l("button",{type:"button",
-className:"icon","aria-label":"Remove",title:"Remove",onclick:t},"×");function Ji(t){let e=[],n=l("div",{className:"items"}),r=o=>{let i=t();o!==void 0&&i.set(
+className:"icon","aria-label":"Remove",title:"Remove",onclick:t},"×");function Vi(t){let e=[],n=l("div",{className:"items"}),r=o=>{let i=t();o!==void 0&&i.set(
 o),e.push(i);let a=l("div",{className:"item"},i.element,Qs(()=>{e=e.filter(c=>c!==i),a.remove()}));return n.append(a),i},s=l("button",{type:"button",className:"\
 quiet",onclick:()=>Ks(r().element)},"Add");return{element:l("div",{className:"list"},n,s),get:()=>e.length>0?e.map(o=>o.get()??Kt(o)):void 0,set(o){e=[],N(n);for(let i of Array.
-isArray(o)?o:[])r(i)}}}var Ks=t=>(t.matches("input, textarea, select")?t:t.querySelector("input, textarea, select"))?.focus();function Vi(t,e){let[n,r]=e.fields;
+isArray(o)?o:[])r(i)}}}var Ks=t=>(t.matches("input, textarea, select")?t:t.querySelector("input, textarea, select"))?.focus();function Wi(t,e){let[n,r]=e.fields;
 if(!n||!r)throw new Error(`${e.name} is not a map entry`);let s=[],o=l("div",{className:"items"}),i=(c,d)=>{let u={key:yr({...n,kind:n.kind===8?9:n.kind}),value:kt(
 t,r)};u.key.element.classList.add("key"),u.key.element.setAttribute("aria-label","key"),c!==void 0&&u.key.set(c),d!==void 0&&u.value.set(d),s.push(u);let p=l("d\
 iv",{className:"item"},u.key.element,u.value.element,Qs(()=>{s=s.filter(y=>y!==u),p.remove()}));return o.append(p),u.key},a=l("button",{type:"button",className:"\
 quiet",onclick:()=>Ks(i().element)},"Add");return{element:l("div",{className:"list"},o,a),get(){if(s.length===0)return;let c=se();for(let{key:d,value:u}of s)c[String(
-d.get()??Kt(d))]=u.get()??Kt(u);return c},set(c){if(s=[],N(o),typeof c=="object"&&c!==null)for(let[d,u]of Object.entries(c))i(d,u)}}}function Wi(t,e,n){let r=e.
+d.get()??Kt(d))]=u.get()??Kt(u);return c},set(c){if(s=[],N(o),typeof c=="object"&&c!==null)for(let[d,u]of Object.entries(c))i(d,u)}}}function Gi(t,e,n){let r=e.
 fields.filter(y=>y.oneof===n),s=re(),o=l("div",{className:"inside"}),i=new Map,a=l("select",{id:s,onchange:()=>c(a.value)},l("option",{value:""},"not set"),...r.
 map(y=>l("option",{value:y.jsonName},`${y.name}: ${In(y)}`))),c=y=>{a.value=y;let b=r.find(k=>k.jsonName===y);if(!b)return void N(o);let v=i.get(y)??kt(t,b);return i.
 set(y,v),v.id&&document.getElementById(v.id)?.setAttribute("aria-label",b.name),N(o,v.element,b.docs&&l("p",{className:"docs"},b.docs)),v},{name:d,docs:u}=e.oneofs[n]??
 {name:"oneof",docs:""},p={element:l("div",{className:"oneof"},a,o),id:s,get:()=>{},set(){}};return{element:js(d,"oneof",u,p,!1),get(){let y=i.get(a.value);return a.
 value&&y?Object.assign(se(),{[a.value]:y.get()??Kt(y)}):se()},set(y){let b=y,v=r.find(k=>(b[k.jsonName]??b[k.name])!==void 0);c(v?.jsonName??"")?.set(v&&(b[v.jsonName]??
-b[v.name]))}}}var gr=1e5,Gi=90;function zs(t,e){let n=l("div",{className:"status",role:"status"}),r=l("div",{}),s=l("ol",{className:"log","aria-label":"Messages"}),{method:o}=e,
-i=o.sends||o.receives;i||s.classList.add("one");let a=0;return N(t,n,r,s),()=>{N(n,...Xi(e)),N(r,e.isOver&&e.status&&Qi(e),e.metadata&&Object.keys(e.metadata).length>
+b[v.name]))}}}var gr=1e5,Xi=90;function zs(t,e){let n=l("div",{className:"status",role:"status"}),r=l("div",{}),s=l("ol",{className:"log","aria-label":"Messages"}),{method:o}=e,
+i=o.sends||o.receives;i||s.classList.add("one");let a=0;return N(t,n,r,s),()=>{N(n,...ji(e)),N(r,e.isOver&&e.status&&Ki(e),e.metadata&&Object.keys(e.metadata).length>
 0&&l("div",{className:"block"},l("h3",{},"Metadata"),cr(e.metadata)));let c=s.scrollHeight-s.scrollTop-s.clientHeight<40,d=Math.max(0,a-e.dropped),u=e.messages.
 length-d;for(;s.childElementCount>0&&s.childElementCount+u>e.messages.length;)s.firstElementChild?.remove();for(let p of e.messages.slice(d))(i||!p.isSent)&&s.append(
-zi(p,i));a=e.dropped+e.messages.length,c&&(s.scrollTop=s.scrollHeight)}}function Xi(t){let{sent:e,received:n,method:r}=t,o=[r.sends&&`${e} sent`,(r.sends||r.receives)&&
+Yi(p,i));a=e.dropped+e.messages.length,c&&(s.scrollTop=s.scrollHeight)}}function ji(t){let{sent:e,received:n,method:r}=t,o=[r.sends&&`${e} sent`,(r.sends||r.receives)&&
 `${n} received`,t.waiting>0&&r.sends&&`${t.waiting} waiting`,t.dropped>0&&`${t.dropped} not kept`].filter(a=>!!a).join(", ");if(!t.isOver)return[l("span",{className:"\
 badge busy"},"in progress"),l("span",{className:"muted"},o)];let i=t.status?.code??0;return[l("span",{className:i===0?"badge ok":"badge failed"},`${An(i)}${i===
-0?"":` ${i}`}`),l("span",{className:"muted"},ue(t.took),o&&`, ${o}`)]}function ji(t){return t!==Ve.CANCELLED&&t!==Ve.DEADLINE_EXCEEDED&&t!==Ve.UNAVAILABLE}function Qi({
-status:t}){let e=t?.details??new Uint8Array;return l("div",{className:"block failure"},l("p",{},t?.message??""),t&&!(t.mayHaveRun&&ji(t.code))&&l("p",{className:"\
+0?"":` ${i}`}`),l("span",{className:"muted"},ue(t.took),o&&`, ${o}`)]}function Qi(t){return t!==Ve.CANCELLED&&t!==Ve.DEADLINE_EXCEEDED&&t!==Ve.UNAVAILABLE}function Ki({
+status:t}){let e=t?.details??new Uint8Array;return l("div",{className:"block failure"},l("p",{},t?.message??""),t&&!(t.mayHaveRun&&Qi(t.code))&&l("p",{className:"\
 muted"},t.mayHaveRun?"It may have run.":"It has not run."),e.length>0&&l("h3",{},`Details, ${e.length} bytes`),e.length>0&&l("pre",{className:"code"},wt(e)??st(
-e.subarray(0,4096))),t&&Object.keys(t.metadata).length>0&&l("h3",{},"Metadata"),t&&Object.keys(t.metadata).length>0&&cr(t.metadata))}function Ki(t){let e=t.replace(
-/\n\s*/g," ");return e.length<=Gi?e:t}function zi(t,e){let n=e?Ki(t.json):t.json,r=l("pre",{className:"code",tabIndex:0},en(n.slice(0,gr)),n.length>gr&&`
+e.subarray(0,4096))),t&&Object.keys(t.metadata).length>0&&l("h3",{},"Metadata"),t&&Object.keys(t.metadata).length>0&&cr(t.metadata))}function zi(t){let e=t.replace(
+/\n\s*/g," ");return e.length<=Xi?e:t}function Yi(t,e){let n=e?zi(t.json):t.json,r=l("pre",{className:"code",tabIndex:0},en(n.slice(0,gr)),n.length>gr&&`
 … ${n.length-gr} characters more`);return l("li",{className:t.isSent?"sent":"received"},l("div",{className:"bar"},l("span",{className:"muted"},e&&`${t.isSent?
-"↑":"↓"} ${t.number}`,e&&` · ${ue(t.at)}`),l("span",{className:"grow"}),dt(()=>n)),r)}var Yi=500,Zi=16<<20,On=class{constructor(e,n,r,s,o){this.catalog=n;this.method=r;this.terms=s;this.changed=o;this.messages=[];this.dropped=0;this.sent=0;this.received=
+"↑":"↓"} ${t.number}`,e&&` · ${ue(t.at)}`),l("span",{className:"grow"}),dt(()=>n)),r)}var Zi=500,ea=16<<20,On=class{constructor(e,n,r,s,o){this.catalog=n;this.method=r;this.terms=s;this.changed=o;this.messages=[];this.dropped=0;this.sent=0;this.received=
 0;this.isOver=!1;this.began=performance.now();this.beganAt=Date.now();this.took=0;this.chars=0;this.stop=new AbortController;this.outgoing=new hr;this.run(e)}send(e,n){
 this.tell(!0,e),this.outgoing.push(n),this.method.sends||this.outgoing.end()}end(){this.outgoing.end(),this.changed(this)}get hasEnded(){return this.outgoing.isEnded}get waiting(){
 return this.outgoing.length}cancel(){this.stop.abort()}async run(e){let{method:n,terms:r}=this;try{let{service:s,method:o}=n.callable(),i={signal:this.stop.signal,
@@ -398,15 +398,15 @@ metadata:{...e.metadata,...r.metadata},onMetadata:a=>this.metadata=a,...r.timeou
 twoWay(s,o,this.outgoing,i))this.reply(a);else{let{value:a}=await this.outgoing.next();this.reply(await e.channel.unary(s,o,a,i))}}catch(s){this.status=U.from(s)}
 this.took=performance.now()-this.began,this.isOver=!0,this.outgoing.end(),this.changed(this)}reply(e){this.tell(!1,JSON.stringify(Xt(this.catalog.schema,this.method.
 response,e),void 0,2))}tell(e,n){let r=e?++this.sent:++this.received;for(this.messages.push({isSent:e,at:performance.now()-this.began,number:r,json:n}),this.chars+=
-n.length;this.messages.length>Yi||this.chars>Zi&&this.messages.length>1;)this.chars-=this.messages.shift()?.json.length??0,this.dropped++;this.changed(this)}},hr=class{constructor(){
+n.length;this.messages.length>Zi||this.chars>ea&&this.messages.length>1;)this.chars-=this.messages.shift()?.json.length??0,this.dropped++;this.changed(this)}},hr=class{constructor(){
 this.isEnded=!1;this.waiting=[]}get length(){return this.waiting.length}[Symbol.asyncIterator](){return this}push(e){this.waiting.push(e),this.wake?.()}end(){this.
 isEnded=!0,this.wake?.()}async next(){for(;;){let e=this.waiting.shift();if(e)return{done:!1,value:e};if(this.isEnded)return{done:!0,value:void 0};await new Promise(
-n=>this.wake=n)}}return(){return this.end(),Promise.resolve({done:!0,value:void 0})}};var ea=["Form","JSON","Copy as"],Ys={curl:Ns,frpc:Ts,Rust:$s,TypeScript:Ds};function br({sends:t,receives:e}){return t?e?{name:"two-way stream",sign:"⇄"}:{name:"\
+n=>this.wake=n)}}return(){return this.end(),Promise.resolve({done:!0,value:void 0})}};var ta=["Form","JSON","Copy as"],Ys={curl:Ns,frpc:Ts,Rust:$s,TypeScript:Ds};function br({sends:t,receives:e}){return t?e?{name:"two-way stream",sign:"⇄"}:{name:"\
 client stream",sign:"⇉"}:e?{name:"server stream",sign:"⇇"}:{name:"unary",sign:"→"}}var Ln=class{constructor(e,n,r,s){this.server=e;this.catalog=n;this.method=
 r;this.records=s;this.json=l("textarea",{className:"code",spellcheck:!1,"aria-label":"The request as JSON",oninput:()=>this.note("")});this.metadata=new xt(()=>this.
 note(""));this.timeout=l("input",{type:"text",id:re(),className:"number",inputMode:"decimal",placeholder:"30000",autocomplete:"off"});this.problem=l("p",{className:"\
 problem",role:"alert"});this.body=l("div",{className:"request-body"});this.actions=l("div",{className:"actions"});this.output=l("section",{className:"pane respo\
-nse","aria-label":"Response"});this.tabs=qn(ea,"Request",e=>this.show(e));this.tab="Form";this.command="curl";let o="";try{r.callable(),this.form=new Rn(n.schema,
+nse","aria-label":"Response"});this.tabs=qn(ta,"Request",e=>this.show(e));this.tab="Form";this.command="curl";let o="";try{r.callable(),this.form=new Rn(n.schema,
 r.request,()=>this.note("")),this.form.example()}catch(i){o=i.message}this.element=l("article",{className:"method"},this.header(),o?l("p",{className:"notice"},`\
 This method cannot be called by this page: ${o}.`):l("div",{className:"panes"},this.request(),this.output)),o||(this.tabs.select("Form"),this.act(),N(this.output,
 l("p",{className:"empty"},"No calls yet.")))}send(){this.attempt(()=>{let e=this.text(),n=this.run&&!this.run.isOver;if(n&&!this.method.sends)return;let r=rt(this.
@@ -437,23 +437,23 @@ n.hasEnded,onclick:()=>this.send()},r?"Send":"Open and send",s("Ctrl ↵")):l("b
 all",s("Ctrl ↵"));N(this.actions,a,e.sends&&!r&&l("button",{type:"button",onclick:()=>this.attempt(()=>this.begin())},"Open"),e.sends&&r&&l("button",{type:"bu\
 tton",disabled:n.hasEnded,onclick:()=>this.end()},"End",s("Ctrl ⇧ ↵")),r&&l("button",{type:"button",onclick:()=>this.cancel()},"Cancel",s("Esc"))),i&&[...this.
 actions.querySelectorAll("button")].find(c=>!c.disabled)?.focus()}attempt(e){this.note("");try{e()}catch(n){this.note(n.message)}}note(e){this.problem.textContent!==
-e&&(this.problem.textContent=e)}};var ta={UNKNOWN:0,COMPAT:1,NATIVE:2,OTHER_PROTOCOL:3},na=L("frpc.introspection.v1.Call","id:u method:s ageMs:w timeLeftMs:w hasDeadline:b"),ra=L("frpc.introspec\
-tion.v1.Close","kind:s reason:s peer:s ageMs:w"),sa=L("frpc.introspection.v1.CloseCount","kind:s count:w"),oa=L("frpc.introspection.v1.CodeCount","code:i count:\
+e&&(this.problem.textContent=e)}};var na={UNKNOWN:0,COMPAT:1,NATIVE:2,OTHER_PROTOCOL:3},ra=L("frpc.introspection.v1.Call","id:u method:s ageMs:w timeLeftMs:w hasDeadline:b"),sa=L("frpc.introspec\
+tion.v1.Close","kind:s reason:s peer:s ageMs:w"),oa=L("frpc.introspection.v1.CloseCount","kind:s count:w"),ia=L("frpc.introspection.v1.CodeCount","code:i count:\
 w"),vr=L("frpc.introspection.v1.Connection","number:w peer:s local:s ageMs:w kind:e calls:w streams:w queued:w memory:w oldestCallMs:w isGoingAway:b isWithin:b",
-()=>[ta]),ia=L("frpc.introspection.v1.ConnectionReply","routed:s calls:*m streams:*m connection:m hello:m",()=>[na,ga,vr,ua]),aa=L("frpc.introspection.v1.Connec\
-tionRequest","server:s number:w"),la=L("frpc.introspection.v1.ConnectionsReply","next:w connections:*m",()=>[vr]),ca=L("frpc.introspection.v1.ConnectionsRequest",
-"server:s after:w limit:u"),da=L("frpc.introspection.v1.Figures","ok:w sumNs:w p50Ns:w p99Ns:w maxNs:w failed:*m",()=>[oa]),ua=L("frpc.introspection.v1.Hello","\
-version:u bodyMax:u streamsMax:u callsMax:u streamCredit:u"),pa=L("frpc.introspection.v1.Method","name:s operation:u figures:m",()=>[da]),Zs=L("frpc.introspecti\
-on.v1.Server","name:s memoryMax:w memoryHeld:w opened:w open:w shed:w notAccepted:w closes:*m lastCloses:*m workers:*m methods:*m translated:*m",()=>[sa,ra,wa,pa,
-ha]),fa=L("frpc.introspection.v1.ServerConnections","connections:*m server:m",()=>[vr,Zs]),ma=L("frpc.introspection.v1.ServersReply","servers:*m",()=>[Zs]),ya=L(
-"frpc.introspection.v1.ServersRequest",""),ga=L("frpc.introspection.v1.Stream","id:u isOpenedHere:b credit:l isUnlimited:b window:w unread:w"),ha=L("frpc.intros\
-pection.v1.TranslatedService","name:s calls:w skippedFields:w layouts:*s"),ba=L("frpc.introspection.v1.WatchReply","servers:*m",()=>[fa]),va=L("frpc.introspecti\
-on.v1.WatchRequest","intervalMs:u connections:u"),wa=L("frpc.introspection.v1.Worker","tasks:w ready:w polls:w threadsGivenUp:w"),Fn=Ye("frpc.introspection.v1.I\
+()=>[na]),aa=L("frpc.introspection.v1.ConnectionReply","routed:s calls:*m streams:*m connection:m hello:m",()=>[ra,ha,vr,pa]),la=L("frpc.introspection.v1.Connec\
+tionRequest","server:s number:w"),ca=L("frpc.introspection.v1.ConnectionsReply","next:w connections:*m",()=>[vr]),da=L("frpc.introspection.v1.ConnectionsRequest",
+"server:s after:w limit:u"),ua=L("frpc.introspection.v1.Figures","ok:w sumNs:w p50Ns:w p99Ns:w maxNs:w failed:*m",()=>[ia]),pa=L("frpc.introspection.v1.Hello","\
+version:u bodyMax:u streamsMax:u callsMax:u streamCredit:u"),fa=L("frpc.introspection.v1.Method","name:s operation:u figures:m",()=>[ua]),Zs=L("frpc.introspecti\
+on.v1.Server","name:s memoryMax:w memoryHeld:w opened:w open:w shed:w notAccepted:w closes:*m lastCloses:*m workers:*m methods:*m translated:*m",()=>[oa,sa,xa,fa,
+ba]),ma=L("frpc.introspection.v1.ServerConnections","connections:*m server:m",()=>[vr,Zs]),ya=L("frpc.introspection.v1.ServersReply","servers:*m",()=>[Zs]),ga=L(
+"frpc.introspection.v1.ServersRequest",""),ha=L("frpc.introspection.v1.Stream","id:u isOpenedHere:b credit:l isUnlimited:b window:w unread:w"),ba=L("frpc.intros\
+pection.v1.TranslatedService","name:s calls:w skippedFields:w layouts:*s"),va=L("frpc.introspection.v1.WatchReply","servers:*m",()=>[ma]),wa=L("frpc.introspecti\
+on.v1.WatchRequest","intervalMs:u connections:u"),xa=L("frpc.introspection.v1.Worker","tasks:w ready:w polls:w threadsGivenUp:w"),Fn=Ye("frpc.introspection.v1.I\
 ntrospection","bd16b32c178276e1068b286a315fbc97","ARYAAAABAUsIAAMBCQIEAw0AAgIEAUsJAAIBCQIEAAUFCQNLCgRLCwErCQIrDAACAQ0CDQABAUsNAAwBCQIEAwQEBAUEBgQHBAhLDglLDwpLEA\
 tLEQxLEgAMAQQCCQMJBAQFDhMGBAcECAQJBAoECwgMCAAFAQ0CCQMEBAQFCAAGAQ0CCAMDBAgFBAYEAAUBDQINAw0EDQUNAAICSwkBKwgAAgEJAgQABAEJAgkDCQQEAAQBBAIEAwQEBAADAQkCDQMrFAAEAQkDBA\
 QEAkkBBAACAgIABgEEAwQEBAUEBgQCSxUAAgEFAgQEB1NlcnZlcnMAAAELQ29ubmVjdGlvbnMAAgMKQ29ubmVjdGlvbgAEBQVXYXRjaAIGByNmcnBjLmludHJvc3BlY3Rpb24udjEuSW50cm9zcGVjdGlvbg==",
-{servers:{operation:65030,request:ya,reply:ma,idempotent:!0},connections:{operation:65031,request:ca,reply:la,idempotent:!0},connection:{operation:65032,request:aa,
-reply:ia,idempotent:!0},watch:{operation:65033,request:va,reply:ba,receives:!0,idempotent:!0}});var Tt=12e4,wr=2e3,[Xe,je,Qe,Ct]=[480,120,44,16];function xr(t){let e=ve("svg",{viewBox:`0 0 ${Xe} ${je}`,class:"plot",role:"img","aria-label":t});for(let[n,r]of[
+{servers:{operation:65030,request:ga,reply:ya,idempotent:!0},connections:{operation:65031,request:da,reply:ca,idempotent:!0},connection:{operation:65032,request:la,
+reply:aa,idempotent:!0},watch:{operation:65033,request:wa,reply:va,receives:!0,idempotent:!0}});var Tt=12e4,wr=2e3,[Xe,je,Qe,Ct]=[480,120,44,16];function xr(t){let e=ve("svg",{viewBox:`0 0 ${Xe} ${je}`,class:"plot",role:"img","aria-label":t});for(let[n,r]of[
 [0,"2 min ago"],[.5,"1 min"],[1,"now"]]){let s=ve("text",{x:Qe+(Xe-Qe)*n,y:je-3,"text-anchor":n===0?"start":n===1?"end":"middle"});s.textContent=r,e.append(s)}return e}
 function Sr(t,e,n){let r=ve("text",{x:Qe-6,y:e+3.5,"text-anchor":"end"});r.textContent=n,t.append(ve("line",{x1:Qe,x2:Xe,y1:e,y2:e,class:"grid"}),r)}var Nt=je-Ct-
 8;function eo(t,e){let n=xr("Calls and errors in the last two minutes"),r=Tt/wr,s=Array.from({length:r},()=>({ok:0,failed:0})),o=Math.floor(e/wr);for(let{beganAt:c,
@@ -468,39 +468,39 @@ n,d=>Xe-(Xe-Qe)*(r-d)/Tt,c)),i}function Ar(t,e,n,r){let s=no(e,1e-9),o=ve("svg",
 a} ms`:`${10**(a-3)} s`);return r.forEach(({beganAt:a,took:c,code:d},u)=>{let p=Xe-(Xe-Qe)*(e-a-c)/Tt,y=je-Ct-Nt*((s[u]??0)-o)/(i-o);n.append(ve("circle",{cx:p,
 cy:y,r:2.5,class:d===0?"ok":"failed"}))}),n}function so(t){let e=t.slice(-40),n=ve("svg",{viewBox:"0 0 120 20",class:"spark","aria-hidden":"true"}),r=Math.max(.01,
 ...e.map(({took:s})=>s));return e.forEach(({took:s,code:o},i)=>{let a=Math.max(1.5,s/r*20);n.append(ve("rect",{x:i*3,width:2,y:20-a,height:a,class:o===0?"ok":"f\
-ailed"}))}),n}var oo=1e3,xa=256,Sa=50,Dn=class{constructor(e,n){this.server=e;this.catalog=n;this.element=l("section",{className:"server",hidden:!0},l("h2",{},"The server"));
+ailed"}))}),n}var oo=1e3,Sa=256,Aa=50,Dn=class{constructor(e,n){this.server=e;this.catalog=n;this.element=l("section",{className:"server",hidden:!0},l("h2",{},"The server"));
 this.content=l("div",{});this.before=new Map;this.element.append(this.content)}see(e){let n=this.catalog()?.services.some(({name:r})=>r===Fn.name)??!1;this.element.
 hidden=!n,!e||!n?(this.watched?.abort(),this.watched=void 0):this.watched||(this.watched=new AbortController,this.watch(this.watched))}async watch(e){let{channel:n,
-metadata:r}=this.server,{signal:s}=e;try{let o=n.serverStreaming(Fn,Fn.methods.watch,{intervalMs:oo,connections:xa},{signal:s,metadata:r});for await(let{servers:i}of o)
+metadata:r}=this.server,{signal:s}=e;try{let o=n.serverStreaming(Fn,Fn.methods.watch,{intervalMs:oo,connections:Sa},{signal:s,metadata:r});for await(let{servers:i}of o)
 N(this.content,...i.map(a=>this.draw(a)))}catch(o){s.aborted||N(this.content,l("p",{className:"problem"},o.message))}setTimeout(()=>{this.watched===e&&(this.watched=
-void 0)},oo)}draw({server:e,connections:n}){if(!e)return l("div",{});let r=Date.now(),s=this.before.get(e.name),o=new Map(e.methods.map(p=>[p.name,Ea(p,s?.methods.
+void 0)},oo)}draw({server:e,connections:n}){if(!e)return l("div",{});let r=Date.now(),s=this.before.get(e.name),o=new Map(e.methods.map(p=>[p.name,ka(p,s?.methods.
 get(p.name),r,s?.at)])),i=p=>Er([...o.values()].map(({rates:y})=>y.at(-1)?.values[p]??0)),a=Er(n.map(p=>Number(p.streams))),c=Er(n.map(p=>Number(p.queued))),d={
 at:r,methods:o,rates:s?Mt(s.rates,{at:r,values:[i(0),i(1)]}):[],open:Mt(s?.open??[],{at:r,values:[Number(e.open),a]}),bytes:Mt(s?.bytes??[],{at:r,values:[c,Number(
-e.memoryHeld)]})};this.before.set(e.name,d);let u=n.length<e.open?` of the first ${n.length} connections`:"";return l("div",{},ka(e),l("div",{className:"plots"},
-Nr(["Calls of all clients per second, ",Aa("errors")," below"],Un("Calls and errors of all clients per second",d.rates,["curve","curve failed"],r,4,io)),Nr(["Co\
+e.memoryHeld)]})};this.before.set(e.name,d);let u=n.length<e.open?` of the first ${n.length} connections`:"";return l("div",{},Na(e),l("div",{className:"plots"},
+Nr(["Calls of all clients per second, ",Ea("errors")," below"],Un("Calls and errors of all clients per second",d.rates,["curve","curve failed"],r,4,io)),Nr(["Co\
 nnections, and ",ao("streams"),u],Un("Connections and streams",d.open,["curve","curve second"],r,4,io)),Nr(["Queued bytes",u,", and ",ao("held for clients")],Un(
 "Queued bytes, and bytes held for clients",d.bytes,["curve","curve second"],r,1e3,p=>zt(BigInt(Math.round(p)))))),this.table(e,o,r),lo(["connection","age","call\
-s","oldest call","streams","queued","memory"],n.slice(0,Sa).map(Na)))}table({methods:e},n,r){let s=e.flatMap(({name:o,figures:i})=>{let a=n.get(o);return a&&a.calls>
+s","oldest call","streams","queued","memory"],n.slice(0,Aa).map(Ta)))}table({methods:e},n,r){let s=e.flatMap(({name:o,figures:i})=>{let a=n.get(o);return a&&a.calls>
 0n?[{name:o,figures:i,...a,rate:a.rates.at(-1)?.values[0]??0}]:[]});return s.sort((o,i)=>i.rate-o.rate||Number(i.calls-o.calls)),lo(["method","in a second","cal\
 ls","errors","p50","p99","longest","calls and errors","latencies"],s.map(({name:o,figures:i,rate:a,calls:c,failed:d,rates:u,times:p})=>[o,a.toFixed(a<10?1:0),c,
 d,kr(i?.p50Ns),kr(i?.p99Ns),kr(i?.maxNs),Ar(`Calls and errors of ${o}, in the last two minutes`,u,["curve","curve failed"],r),Ar(`Average latencies of ${o}, in \
-the last two minutes`,p,["curve"],r)]))}},Er=t=>t.reduce((e,n)=>e+n,0),io=t=>String(Math.round(t)),kr=(t=0n)=>ue(Number(t)/1e6),Aa=t=>l("span",{className:"faile\
-d"},t),ao=t=>l("span",{className:"second"},t),Nr=(t,e)=>l("figure",{},l("figcaption",{},...t),e);function Ea({figures:t},e,n,r=n){let s=(t?.failed??[]).reduce((d,{
+the last two minutes`,p,["curve"],r)]))}},Er=t=>t.reduce((e,n)=>e+n,0),io=t=>String(Math.round(t)),kr=(t=0n)=>ue(Number(t)/1e6),Ea=t=>l("span",{className:"faile\
+d"},t),ao=t=>l("span",{className:"second"},t),Nr=(t,e)=>l("figure",{},l("figcaption",{},...t),e);function ka({figures:t},e,n,r=n){let s=(t?.failed??[]).reduce((d,{
 count:u})=>d+u,0n),o=(t?.ok??0n)+s,i=t?.sumNs??0n;if(!e||o<e.calls||n<=r)return{calls:o,failed:s,spent:i,rates:[],times:[]};let a=(n-r)/1e3,c=Number(o-e.calls);
 return{calls:o,failed:s,spent:i,rates:Mt(e.rates,{at:n,values:[c/a,Number(s-e.failed)/a]}),times:c>0?Mt(e.times,{at:n,values:[Number(i-e.spent)/c/1e6]}):e.times}}
-function ka({name:t,open:e,opened:n,shed:r,memoryHeld:s,memoryMax:o,workers:i,translated:a}){let c=[["server",t],["connections",`${e} open, ${n} in all`],["held\
+function Na({name:t,open:e,opened:n,shed:r,memoryHeld:s,memoryMax:o,workers:i,translated:a}){let c=[["server",t],["connections",`${e} open, ${n} in all`],["held\
  for clients",`${zt(s)} of at most ${zt(o)}`],["shed",String(r)],["workers",i.length===0?"none of its own":`${i.length}, with ${i.reduce((d,{tasks:u})=>d+u,0n)}\
  tasks`],...a.map(({name:d,layouts:u,calls:p,skippedFields:y})=>[`other versions of ${d}`,`${u.length} in use, ${p} calls, ${y} fields skipped`])];return l("dl",
-{className:"facts"},...c.map(([d,u])=>l("div",{},l("dt",{},d),l("dd",{},u))))}var Na=({peer:t,ageMs:e,calls:n,oldestCallMs:r,streams:s,queued:o,memory:i})=>[t||
+{className:"facts"},...c.map(([d,u])=>l("div",{},l("dt",{},d),l("dd",{},u))))}var Ta=({peer:t,ageMs:e,calls:n,oldestCallMs:r,streams:s,queued:o,memory:i})=>[t||
 "unknown",ue(Number(e)),n,n>0n?ue(Number(r)):"",s,zt(o),zt(i)];function lo(t,e){return l("div",{className:"scroll"},l("table",{},l("thead",{},l("tr",{},...t.map(
 (n,r)=>l("th",{scope:"col",className:r>0?"count":""},n)))),l("tbody",{},...e.map(n=>l("tr",{},...n.map((r,s)=>l("td",{className:s>0?"count":""},r instanceof Node?
 r:String(r))))))))}function zt(t){let e=Number(t);return e<1e4?`${e} B`:e<1e7?`${(e/1e3).toFixed(1)} kB`:e<1e10?`${(e/1e6).toFixed(1)} MB`:`${(e/1e9).toFixed(1)}\
- GB`}var Ta=1e3,Bn=class{constructor(e,n,r,s,o){this.server=e;this.records=n;this.catalog=r;this.open=s;this.facts=l("dl",{className:"facts"});this.plots=l("div",{className:"\
+ GB`}var Ca=1e3,Bn=class{constructor(e,n,r,s,o){this.server=e;this.records=n;this.catalog=r;this.open=s;this.facts=l("dl",{className:"facts"});this.plots=l("div",{className:"\
 plots"});this.methods=l("div",{className:"scroll"});this.history=l("div",{});this.problem=l("p",{className:"problem",role:"alert"});this.drawnOf=-1;this.figures=
 new Dn(e,r);let i=new xt(()=>{this.problem.textContent="";try{e.metadata=i.get()}catch(a){this.problem.textContent=a.message}});this.element=l("article",{className:"\
 overview"},l("header",{className:"title"},l("h1",{},location.host),this.facts),l("section",{},l("h2",{},"Calls of this page"),this.plots,this.methods),this.figures.
 element,l("section",{},l("h2",{},"History"),this.history),l("section",{},l("h2",{},"Metadata of every call"),l("p",{className:"muted"},"For example a token. Kep\
-t until the page is closed."),i.element,this.problem,l("button",{type:"button",onclick:o},"Reload the schema"))),setInterval(()=>this.draw(),Ta)}draw(){let e=this.
+t until the page is closed."),i.element,this.problem,l("button",{type:"button",onclick:o},"Reload the schema"))),setInterval(()=>this.draw(),Ca)}draw(){let e=this.
 element.isConnected&&!document.hidden;if(this.figures.see(e),!e)return;let{server:{wire:n,traffic:r},records:s}=this,o=this.catalog(),i=o?.services.reduce((u,p)=>u+
 p.methods.length,0)??0,a=[["connection",n==="open"?`open since ${ut(r.since)}`:n],["connections made",String(r.connections)],["sent",co(r.sent)],["received",co(
 r.received)],["services",o?`${o.services.length}, with ${i} methods`:"unknown"]];N(this.facts,...a.map(([u,p])=>l("div",{},l("dt",{},u),l("dd",{},p))));let c=Date.
@@ -535,11 +535,11 @@ s page did not take them in time`));let o=this.text(r);this.log.append(l("li",{c
 o)?en(o):o)))}for(this.waiting=[];this.log.childElementCount>uo;)this.log.firstElementChild?.remove();e&&(this.log.scrollTop=this.log.scrollHeight)}text(e){let n=this.
 as.value.trim();try{if(this.schema?.catalog.schema.messages.has(n))return JSON.stringify(Xt(this.schema.catalog.schema,n,Qn(this.schema.tables.of(n),e)),void 0,
 2)}catch(s){return`not a valid ${n}: ${s.message}
-${st(e.subarray(0,po))}`}let r=e.subarray(0,po);return(n==="hex"?void 0:wt(r))??st(r)}};var Ca=[["/","filter the methods"],["↑ ↓","move through the list"],["Ctrl ↵","call, or send a message"],["Ctrl ⇧ ↵","end the stream"],["Esc","cancel t\
+${st(e.subarray(0,po))}`}let r=e.subarray(0,po);return(n==="hex"?void 0:wt(r))??st(r)}};var Ma=[["/","filter the methods"],["↑ ↓","move through the list"],["Ctrl ↵","call, or send a message"],["Ctrl ⇧ ↵","end the stream"],["Esc","cancel t\
 he call"],["?","show the keys"]],[fo,Tr,mo,Yt,Mr]=[Se("services"),Se("main"),Se("state"),Se("filter"),Se("keys")],De=new Sn(`${location.origin.replace(/^http/,"\
-ws")}/`,()=>Ma()),Hn=new tn,Pn=new Map,go=new _n(De),Be,Zt="",yo=!1,_e,Cr=0,$r=new Bn(De,Hn,()=>Be,t=>vo(t),()=>void ho(!0));async function ho(t){let e=++Cr,n=t?
+ws")}/`,()=>$a()),Hn=new tn,Pn=new Map,go=new _n(De),Be,Zt="",yo=!1,_e,Cr=0,$r=new Bn(De,Hn,()=>Be,t=>vo(t),()=>void ho(!0));async function ho(t){let e=++Cr,n=t?
 void 0:Be;try{let r=await De.catalog(n);if(e!==Cr)return;if(Zt="",r){Be=r;for(let[s,o]of Pn)o.isBusy||Pn.delete(s);go.know(r)}}catch(r){if(e!==Cr)return;Zt=r.message}
-Ir(),Rr(),yo=await De.hasBroker(),Se("to-topics").hidden=!yo}function Ma(){mo.textContent=De.wire==="open"?"connected":De.wire==="lost"?"connection lost":"conne\
+Ir(),Rr(),yo=await De.hasBroker(),Se("to-topics").hidden=!yo}function $a(){mo.textContent=De.wire==="open"?"connected":De.wire==="lost"?"connection lost":"conne\
 cting",mo.className=`state ${De.wire}`,De.wire==="open"&&setTimeout(()=>void ho(!1))}function Ir(){let t=Yt.value.trim().toLowerCase().split(/\s+/),e=o=>t.every(
 i=>Le(o).toLowerCase().includes(i)),n=decodeURIComponent(location.hash.slice(2)),r=(Be?.services??[]).map(o=>({service:o,methods:o.methods.filter(e)})).filter(({
 methods:o})=>o.length>0),s=o=>/^(frpc|grpc)\./.test(o);r.sort((o,i)=>Number(s(o.service.name))-Number(s(i.service.name))),N(fo,...r.map(({service:o,methods:i})=>l(
@@ -550,15 +550,15 @@ docs,className:c.isDeprecated?"deprecated":""},c.name,l("span",{className:"sign"
 let t=decodeURIComponent(location.hash.slice(2));for(let n of document.querySelectorAll("nav a"))decodeURIComponent(n.hash.slice(2))===t?n.setAttribute("aria-cu\
 rrent","page"):n.removeAttribute("aria-current");document.body.classList.remove("listing"),_e=void 0;let e=Be?.services.flatMap(n=>n.methods).find(n=>Le(n)===t);
 if(document.title=e?`${e.name} · frpc console`:`${location.host} · frpc console`,t==="topics")N(Tr,go.element);else if(e&&Be)_e=Pn.get(t)??new Ln(De,Be,e,Hn),
-Pn.set(t,_e),N(Tr,_e.element,Ia(t));else{let n=t&&Be?`The server has no method ${t}.`:"";N(Tr,Zt&&$a(),n&&l("p",{className:"notice"},n),$r.element),$r.draw()}}function $a(){
+Pn.set(t,_e),N(Tr,_e.element,Ra(t));else{let n=t&&Be?`The server has no method ${t}.`:"";N(Tr,Zt&&Ia(),n&&l("p",{className:"notice"},n),$r.element),$r.draw()}}function Ia(){
 return l("div",{className:"notice"},l("p",{},`The schema of the server could not be loaded: ${Zt}.`),l("p",{className:"muted"},"The console needs a server with \
-Reflection::new() of frpc-reflection. If its middleware requires metadata, such as a token, enter it below and try again."))}function Ia(t){let e=l("div",{}),n=()=>N(
+Reflection::new() of frpc-reflection. If its middleware requires metadata, such as a token, enter it below and try again."))}function Ra(t){let e=l("div",{}),n=()=>N(
 e,En(Hn.all.filter(r=>r.path===t),vo,!0));return n(),bo=n,l("section",{className:"past"},l("h2",{},"History"),e)}var bo=()=>{};Hn.listen(()=>{bo(),$r.draw()});function vo(t){
-location.hash===`#/${encodeURI(t.path)}`?_e?.restore(t):(location.hash=`#/${encodeURI(t.path)}`,addEventListener("hashchange",()=>_e?.restore(t),{once:!0}))}function Ra(t){
+location.hash===`#/${encodeURI(t.path)}`?_e?.restore(t):(location.hash=`#/${encodeURI(t.path)}`,addEventListener("hashchange",()=>_e?.restore(t),{once:!0}))}function Oa(t){
 let e=[...document.querySelectorAll("nav a, nav summary")].filter(r=>r.offsetParent!==null),n=e.indexOf(document.activeElement);e[Math.max(0,Math.min(e.length-1,
 n+t))]?.focus()}addEventListener("keydown",t=>{let e=t.target,n=e.matches("input, textarea, select"),r=t.ctrlKey||t.metaKey;if(t.key==="Enter"&&r)t.shiftKey?_e?.
 end():_e?.send();else if(t.key==="Escape"&&!Mr.open){if(!_e?.cancel())return}else if(t.key==="/"&&!n)Yt.focus();else if(t.key==="?"&&!n)Mr.showModal();else if((t.
-key==="ArrowDown"||t.key==="ArrowUp")&&e.closest("nav")&&!e.matches("select"))Ra(t.key==="ArrowDown"?1:-1);else return;t.preventDefault()});addEventListener("ha\
+key==="ArrowDown"||t.key==="ArrowUp")&&e.closest("nav")&&!e.matches("select"))Oa(t.key==="ArrowDown"?1:-1);else return;t.preventDefault()});addEventListener("ha\
 shchange",Rr);Yt.addEventListener("input",Ir);Se("menu").addEventListener("click",()=>{document.body.classList.toggle("listing"),document.body.classList.contains(
-"listing")&&Yt.focus()});Se("help").addEventListener("click",()=>Mr.showModal());N(Se("key-list"),...Ca.flatMap(([t,e])=>[l("dt",{},...t.split(" ").map(n=>l("kb\
+"listing")&&Yt.focus()});Se("help").addEventListener("click",()=>Mr.showModal());N(Se("key-list"),...Ma.flatMap(([t,e])=>[l("dt",{},...t.split(" ").map(n=>l("kb\
 d",{},n))),l("dd",{},e)]));Ir();Rr();})();
