@@ -43,8 +43,8 @@ const POSITIONS_MAX = 65536;
 const UNKNOWN_OPERATION = 4;
 const STARTS = { now: 0, last: 1, oldest: 2 };
 /**
- * Timeout in ms for the broker's answer to the first request of a subscription, or to `sync`. Equal to the timeout in
- * Rust. A server that is not a broker may never answer.
+ * Timeout in ms for the broker's answer to a request, on each connection. Equal to the timeout in Rust. A server that is
+ * not a broker may never answer.
  */
 const ANSWER_TIMEOUT = 10_000;
 
@@ -152,7 +152,7 @@ export class Topics {
    * Subscribes to the topics that match a pattern. Resolves when the broker has confirmed the subscription. After the
    * connection is lost, the subscription continues on the next one. It ends when the channel is closed. {@link
    * Published} describes how lost messages are reported. Rejects with the code `DEADLINE_EXCEEDED` if the broker does
-   * not answer within 10 s.
+   * not answer within 10 s. The subscription ends with this error if that happens on a later connection.
    */
   subscribe(pattern: string, { group = "", from }: SubscribeOptions = {}): Promise<Subscription> {
     return this.request(group || from === undefined ? Op.Subscribe : Op.Follow, pattern, group, from);
@@ -205,6 +205,7 @@ export class Topics {
       /** Ends the request at the broker and here. */
       const leave = (): void => {
         gone.abort();
+        clearTimeout(timer);
         if (requests.delete(key) && pattern !== undefined && link?.isUp) link.write(key, FIRST + Op.Unsubscribe);
       };
       const { first, messages, put, end, take } = inbox((message: Message): Published => {
@@ -290,7 +291,7 @@ export class Topics {
             if (!isResumed || !forget()) throw error;
             request(Op.Follow);
           }
-          if (!isResumed) timer = after(ANSWER_TIMEOUT, () => {
+          timer = after(ANSWER_TIMEOUT, () => {
             leave();
             fail(late(1, "; the server may have no broker"));
           });
@@ -399,6 +400,7 @@ export class Topics {
               expectsAll = true;
             }
           }
+          clearTimeout(timer);
           positions = new Map();
           isActive = false;
           isResumed = true;

@@ -1,8 +1,8 @@
 /** Requests to a broker: topics whose broker and connections fail. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { Code, Topics, encode, serve, service, type Status, type Unary } from "frisbee-rpc";
+import { test, type TestContext } from "node:test";
+import { Code, Topics, encode, serve, service, type Channel, type Status, type Subscription, type Unary } from "frisbee-rpc";
 import { frame, idOf, operationOf } from "./frame.js";
 import { Text } from "./generated/desk.js";
 import { connected, dialled, greet, sentWith, type Opened } from "./links.js";
@@ -157,6 +157,72 @@ test("message that the backplane does not accept is unavailable", () =>
     receive(Buffer.concat([frame(0, 0xff05, [6, ...Buffer.from("the backplane is unavailable")]), frame(1, 0xff03)]));
     const { code, message, mayHaveRun } = await syncing;
     assert.deepEqual([code, message, mayHaveRun], [Code.UNAVAILABLE, "the backplane is unavailable", false]);
+  }));
+
+/**
+ * Subscribes to the topic `a`, and loses the connection of the subscription. Returns its messages, and a function that
+ * connects again and returns the connection.
+ */
+async function interrupted(context: TestContext, channel: Channel, links: Opened[]): Promise<[messages: Subscription, reconnect: () => Promise<Opened>]> {
+  const subscribing = new Topics(channel).subscribe("a");
+  await until("it dials", () => links.length > 0);
+  const [link] = links as [Opened];
+  greet(link);
+  await until("it is sent", () => sentWith(link.sent, 0xff00) === 1);
+  link.events.data(frame(1, 0xff00));
+  const messages = await subscribing;
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  link.events.close("lost");
+  return [messages, async () => {
+    // The maximum delay of a reconnect.
+    context.mock.timers.tick(2000);
+    const next = links.at(-1)!;
+    greet(next);
+    await new Promise(setImmediate);
+    assert.equal(sentWith(next.sent, 0xff00), 1, "the subscription is resumed");
+    return next;
+  }];
+}
+
+/** Regression test: only a first request had a timeout, and the messages of a resumed subscription never ended. */
+test("resumed subscription that a broker does not answer fails", (context) =>
+  dialled(async (channel, links) => {
+    const [messages, reconnect] = await interrupted(context, channel, links);
+    const next = failed(messages.next());
+    const { sent } = await reconnect();
+    context.mock.timers.tick(10_000);
+    assert.equal((await next).code, Code.DEADLINE_EXCEEDED);
+    await new Promise(setImmediate);
+    assert.equal(sentWith(sent, 0xff01), 1, "the subscription is cancelled");
+  }));
+
+test("time of a lost connection does not count for the next one", (context) =>
+  dialled(async (channel, links) => {
+    const [messages, reconnect] = await interrupted(context, channel, links);
+    (await reconnect()).events.close("lost");
+    const { events } = await reconnect();
+    events.data(frame(1, 0xff00));
+    context.mock.timers.tick(10_000);
+    events.data(frame(0, 0xff02, [1, 97, 7]));
+    assert.deepEqual((await messages.next()).value?.payload, new Uint8Array([7]));
+  }));
+
+test("subscription left before it is resumed keeps no timer", () =>
+  dialled(async (channel, links) => {
+    const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+    const subscribing = new Topics(channel).subscribe("a");
+    for (const at of [0, 1]) {
+      await until("it dials", () => links.length > at);
+      greet(links[at]!);
+      await until("it is sent", () => sentWith(links[at]!.sent, 0xff00) === 1);
+      if (at > 0) break;
+      links[at]!.events.data(frame(1, 0xff00));
+      await subscribing;
+      links[at]!.events.close("lost");
+    }
+    const before = timers();
+    await (await subscribing).return?.();
+    assert.equal(timers(), before - 1);
   }));
 
 /** Regression test: the client sent the same request again for each refusal. */

@@ -149,22 +149,23 @@ this.requests=new Map;this.last=0;let{requests:n}=this;if(e.topics)return e.topi
 group:n="",from:r}={}){return this.request(n||r===void 0?0:6,e,n,r)}async publish(e,n){await this.channel.connected(r=>{r.write(0,tt+2,s=>{Ke(s,xe(e)),pe(s,Yn(n))}),
 this.published??=r})}async sync(){await(await this.request(3)).return?.();let{refused:e}=this;if(this.refused=void 0,e)throw e}request(e,n,r="",s){let{channel:o,
 requests:i}=this;return new Promise((a,c)=>{if(i.size>=65535)throw j(8,"too many requests");do this.last=this.last%65535+1;while(i.has(this.last));let d=this.last,
-u,p=0,y=0,b=!1,v,k,M=new AbortController,C=()=>{M.abort(),i.delete(d)&&n!==void 0&&u?.isUp&&u.write(d,tt+1)},{first:z,messages:fe,put:me,end:oe,take:Pe}=gn(I=>(p-=
-tr(I),I),C),ie=I=>{clearTimeout(v),i.delete(d),this.published=k??this.published,c(I),oe(I)},Q=r?[]:n?.split(".")??[],ce=Q.at(-1)===">",Z=I=>{let O=I.split(".");
-return(ce?O.length>=Q.length:O.length===Q.length)&&Q.every((P,J)=>P===">"||P==="*"||P===O[J])},ee=typeof s=="object";if(ee&&!(/^[\da-f]{16}$/.test(s.epoch)&&s.offset>=
-0&&Number.isSafeInteger(s.offset)))throw j(3,`${s.epoch}, ${s.offset} is not a position`);let ae=ee||s===void 0?bn.oldest:bn[s],te=new Map(ee?[[n,{...s,offset:s.
-offset+1}]]:[]),W=new Map,H=0,f="",g=!1,w=!1,S=!1,$=!1,E=!1,_=()=>!n?.match(/[*>]/)&&te.size>0,ye,Y=I=>{ye=I,u?.write(d,tt+I,O=>{if(n!==void 0&&Ke(O,xe(n)),I===
-6){F(O,ae);for(let[P,J]of te)qe(O,P),It(O,J.epoch),B(O,J.offset)}else pe(O,xe(r))})},q=()=>{let I=te.size>0;return te=new Map,ae=bn.now,g=!1,S=!0,I},be=I=>{o.connected(
-O=>{u=O,e===3&&((this.published??O)!==O&&(this.refused=new U(15,"the connection was lost")),k=this.published,this.published=void 0);try{Y(e)}catch(P){if(!w||!q())
-throw P;Y(6)}w||(v=et(ai,()=>{C(),ie(ln(1,"; the server may have no broker"))}))},I,M.signal).catch(O=>{w&&O.code===9&&oe(!0),ie(O)})},lt=()=>{clearTimeout(v),E=
-!0,w&&(S||!$)&&(b=!0),a(fe)},D=(I,O,P)=>{let J=P.bytes[P.at],ge=I&&!E;if(ge&&O===5&&J===ii)S=!0,Y(0);else if(ge&&(O===5||O===6&&J)&&w&&q())Y(6);else if(ge&&O===
-6&&J===0){ne(P),$=ne(P)===1;let de=Ce(P,16);H=R(P,10);let m=f!==""&&f!==de;f=de,lt(),S=!1,b||=_()?!H:m}else if(O===7)for(;G(P);){let de=ms(P),m={epoch:Ce(P,16),
-offset:R(P,10)};if(Number.isSafeInteger(m.offset)||T("an integer is beyond 2^53"),!E||!I&&!Z(de))continue;let h=W.get(de);I&&!h?(H--,h=te.get(de)??(g?{...m,offset:1}:
-void 0)):!I&&h?.epoch!==m.epoch&&(h=void 0),h&&$&&(I||!S)&&(h.epoch===m.epoch&&h.offset<=m.offset?y+=m.offset-h.offset:b=!0),W.size>=oi&&!W.has(de)&&(W.clear(),
-S=!0),W.set(de,m)}else return!1;return!0};i.set(d,{packet(I,O,P,J){if(!(I!==u||ye===6&&D(O,P,J)))if(P===2){let ge=ms(J);if(!O&&(!E||!Z(ge)))return;let de=pt(J),
-m=W.get(ge);m&&W.set(ge,{...m,offset:m.offset+1});let h={topic:ge,payload:de,position:m,lagged:y,reconnected:b};for(p+=tr(h),me(h),y=0,b=!1;p>ni;){let x=Pe();p-=
-tr(x);let A=z();A.lagged+=x.lagged+1,A.reconnected||=x.reconnected}}else P===4?E&&(S||!$)&&(y+=R(J,10)):O&&(G(J)?ie(fs(J)):lt())},down(I,O){if(I===u){if(n===void 0||
-!E&&!w)return ie(O);if(E)if(H>0&&!S){S=!g&&!_();for(let[P,J]of W)te.set(P,J)}else S?q():(te=W,ae=bn.oldest,g=!0);W=new Map,E=!1,w=!0,be(1/0)}}}),be()})}};var vn="frisbee.1";function nr(t,{protocols:e=[],WebSocket:n=globalThis.WebSocket}={}){return r=>{if(!n)throw new Error("no WebSocket; set the option `WebSocket\
+u,p=0,y=0,b=!1,v,k,M=new AbortController,C=()=>{M.abort(),clearTimeout(v),i.delete(d)&&n!==void 0&&u?.isUp&&u.write(d,tt+1)},{first:z,messages:fe,put:me,end:oe,
+take:Pe}=gn(I=>(p-=tr(I),I),C),ie=I=>{clearTimeout(v),i.delete(d),this.published=k??this.published,c(I),oe(I)},Q=r?[]:n?.split(".")??[],ce=Q.at(-1)===">",Z=I=>{
+let O=I.split(".");return(ce?O.length>=Q.length:O.length===Q.length)&&Q.every((P,J)=>P===">"||P==="*"||P===O[J])},ee=typeof s=="object";if(ee&&!(/^[\da-f]{16}$/.
+test(s.epoch)&&s.offset>=0&&Number.isSafeInteger(s.offset)))throw j(3,`${s.epoch}, ${s.offset} is not a position`);let ae=ee||s===void 0?bn.oldest:bn[s],te=new Map(
+ee?[[n,{...s,offset:s.offset+1}]]:[]),W=new Map,H=0,f="",g=!1,w=!1,S=!1,$=!1,E=!1,_=()=>!n?.match(/[*>]/)&&te.size>0,ye,Y=I=>{ye=I,u?.write(d,tt+I,O=>{if(n!==void 0&&
+Ke(O,xe(n)),I===6){F(O,ae);for(let[P,J]of te)qe(O,P),It(O,J.epoch),B(O,J.offset)}else pe(O,xe(r))})},q=()=>{let I=te.size>0;return te=new Map,ae=bn.now,g=!1,S=!0,
+I},be=I=>{o.connected(O=>{u=O,e===3&&((this.published??O)!==O&&(this.refused=new U(15,"the connection was lost")),k=this.published,this.published=void 0);try{Y(
+e)}catch(P){if(!w||!q())throw P;Y(6)}v=et(ai,()=>{C(),ie(ln(1,"; the server may have no broker"))})},I,M.signal).catch(O=>{w&&O.code===9&&oe(!0),ie(O)})},lt=()=>{
+clearTimeout(v),E=!0,w&&(S||!$)&&(b=!0),a(fe)},D=(I,O,P)=>{let J=P.bytes[P.at],ge=I&&!E;if(ge&&O===5&&J===ii)S=!0,Y(0);else if(ge&&(O===5||O===6&&J)&&w&&q())Y(6);else if(ge&&
+O===6&&J===0){ne(P),$=ne(P)===1;let de=Ce(P,16);H=R(P,10);let m=f!==""&&f!==de;f=de,lt(),S=!1,b||=_()?!H:m}else if(O===7)for(;G(P);){let de=ms(P),m={epoch:Ce(P,
+16),offset:R(P,10)};if(Number.isSafeInteger(m.offset)||T("an integer is beyond 2^53"),!E||!I&&!Z(de))continue;let h=W.get(de);I&&!h?(H--,h=te.get(de)??(g?{...m,
+offset:1}:void 0)):!I&&h?.epoch!==m.epoch&&(h=void 0),h&&$&&(I||!S)&&(h.epoch===m.epoch&&h.offset<=m.offset?y+=m.offset-h.offset:b=!0),W.size>=oi&&!W.has(de)&&(W.
+clear(),S=!0),W.set(de,m)}else return!1;return!0};i.set(d,{packet(I,O,P,J){if(!(I!==u||ye===6&&D(O,P,J)))if(P===2){let ge=ms(J);if(!O&&(!E||!Z(ge)))return;let de=pt(
+J),m=W.get(ge);m&&W.set(ge,{...m,offset:m.offset+1});let h={topic:ge,payload:de,position:m,lagged:y,reconnected:b};for(p+=tr(h),me(h),y=0,b=!1;p>ni;){let x=Pe();
+p-=tr(x);let A=z();A.lagged+=x.lagged+1,A.reconnected||=x.reconnected}}else P===4?E&&(S||!$)&&(y+=R(J,10)):O&&(G(J)?ie(fs(J)):lt())},down(I,O){if(I===u){if(n===
+void 0||!E&&!w)return ie(O);if(E)if(H>0&&!S){S=!g&&!_();for(let[P,J]of W)te.set(P,J)}else S?q():(te=W,ae=bn.oldest,g=!0);clearTimeout(v),W=new Map,E=!1,w=!0,be(
+1/0)}}}),be()})}};var vn="frisbee.1";function nr(t,{protocols:e=[],WebSocket:n=globalThis.WebSocket}={}){return r=>{if(!n)throw new Error("no WebSocket; set the option `WebSocket\
 ` or use frisbee-rpc/node");let s=new n(String(t),[vn,...e]);s.binaryType="arraybuffer";let o="";return s.onopen=()=>{if(s.protocol===vn)return r.open();o=`the \
 server does not speak ${vn}`,s.close()},s.onmessage=({data:i})=>{i instanceof ArrayBuffer?r.data(new Uint8Array(i)):s.close()},s.onerror=({message:i=""})=>void(o||=
 i),s.onclose=({code:i,reason:a})=>{r.close(o||`the WebSocket was closed (${i}${a&&`, ${a}`})`)},{send:i=>s.send(i),close:()=>s.close(),buffered:()=>s.bufferedAmount}}}var li=64;var wn=class{constructor(e){this.messages=new Map;this.enums=new Map;for(let{number:n,bytes:r}of Ae(e))n===1&&this.file(r)}message(e){let n=this.messages.get(e);
