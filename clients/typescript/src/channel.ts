@@ -205,11 +205,13 @@ export class Channel {
       }
     };
 
-    /** Sends the call now if the connection has a free slot, and queues it otherwise. */
+    /** Sends the call now if the connection has a free slot and no call waits for one, and queues it otherwise. */
     const run = (call: Call): void => {
-      if (link?.isUp && starts(call, link)) return;
+      const calls = queue(call);
+      // Waiting calls of the same kind come first, even if the connection has room already.
+      if (link?.isUp && !calls.size && starts(call, link)) return;
       if (isClosed) return fail(call, closed(call.sent));
-      queue(call).add(call);
+      calls.add(call);
       connect();
       wait(call);
     };

@@ -410,6 +410,20 @@ test("stream whose requests fail at once leaves no listener", () =>
     assert.deepEqual(getEventListeners(signal, "abort"), []);
   }));
 
+/** Regression test: the second packet was sent first. */
+test("packet sent during the handshake does not overtake another", () =>
+  dialled(async (channel, links) => {
+    const send = mount(channel, { operations: [1000, 1000], packet: () => void send(2, 1000, new Uint8Array()) });
+    const first = send(1, 1000, new Uint8Array());
+    await until("it dials", () => links.length > 0);
+    const [{ events, sent }] = links as [Opened];
+    events.open();
+    events.data(Buffer.concat([frame(0, 3, [...Buffer.from("fris\x01")]), frame(7, 1000)]));
+    await first;
+    await until("both are sent", () => sentWith(sent, 1000) === 2);
+    assert.deepEqual(sent.filter((packet) => operationOf(packet) === 1000).map(idOf), [1, 2]);
+  }));
+
 /** Regression test: each failed attempt to connect was reported as a lost connection. */
 test("mounted protocol hears of lost connections only", () =>
   dialled(async (channel, links) => {

@@ -128,8 +128,8 @@ if(c===f){if(c=void 0,v=g,f.isUp)for(let w of k)w.forEach(ie);f.isUp&&performanc
 y=void 0,fe()})),fe()}},answered:()=>void(d=0),replied(f,g){let w=f,{method:{reply:S},options:{onMetadata:$}}=w;ce(w);try{let E=K(g),_=fn(E),ye=mt(E,_);if(ye)throw ye;
 E.at&&$?.(_.metadata),w.resolve(_t(E,S)),u<us&&(u+=.1)}catch(E){w.reject(Lt(hn(E,S),w.sent>1))}},expired:f=>Q(f),lost(f,g){let w=f;if(w.link=void 0,!w.method.idempotent||
 w.sent>1||u<1)return Z(w,g);u--,Pe(w)}},oe=(f,g)=>{let{service:w}=f;try{return w&&g.announce(w),f.start(f,g)&&!!++f.sent}catch(S){return Z(f,Lt(S,f.sent)),!0}},
-Pe=f=>{if(!(c?.isUp&&oe(f,c))){if(b)return Z(f,ps(f.sent));M(f).add(f),fe(),ie(f)}},ie=f=>{f.reconnectsUntil=performance.now()+(f.options.reconnectTimeout??r),Q(
-f)},Q=f=>{let{until:g,sent:w,reconnectsUntil:S}=f,$=performance.now(),E=M(f).has(f)&&!c?.isUp&&`no connection to the server${v&&`: ${v}`}`;clearTimeout(f.timer),
+Pe=f=>{let g=M(f);if(!(c?.isUp&&!g.size&&oe(f,c))){if(b)return Z(f,ps(f.sent));g.add(f),fe(),ie(f)}},ie=f=>{f.reconnectsUntil=performance.now()+(f.options.reconnectTimeout??
+r),Q(f)},Q=f=>{let{until:g,sent:w,reconnectsUntil:S}=f,$=performance.now(),E=M(f).has(f)&&!c?.isUp&&`no connection to the server${v&&`: ${v}`}`;clearTimeout(f.timer),
 $>=g?Z(f,ln(w,E?`; ${E}`:"")):$>=S&&E?Z(f,Ft(14,E,w)):f.timer=et(($<S?Math.min(g,S):g)-$,()=>Q(f))},ce=f=>{M(f).delete(f),clearTimeout(f.timer),f.options.signal?.
 removeEventListener("abort",f.abort)},Z=(f,g)=>{ce(f),f.link?.cancel(f),f.reject(g)},ee=(f,{sentTimeout:g,until:w,options:{metadata:S}})=>{(g!==void 0||s||S)&&Yr(
 f,{timeout:g&&w-performance.now(),metadata:{...s,...S}})},ae=(f,g)=>{ee(f,g),Bt(f,g.method.request,g.request)},te=(f,g)=>{let w=g.call(f,ae);return w&&(f.link=g),

@@ -108,20 +108,21 @@ if(p===i){if(p=void 0,C=l,i.isUp)for(let m of E)m.forEach(Q);i.isUp&&performance
 x=void 0,re()})),re()}},answered:()=>void(f=0),replied(i,l){let m=i,{method:{reply:b},options:{onMetadata:T}}=m;Y(m);try{let S=Z(l),$=Qe(S),ce=ze(S,$);if(ce)throw ce;
 S.at&&T?.($.metadata),m.resolve($e(S,b)),h<Cn&&(h+=.1)}catch(S){m.reject(De(wt(S,b),m.sent>1))}},expired:i=>q(i),lost(i,l){let m=i;if(m.link=void 0,!m.method.idempotent||
 m.sent>1||h<1)return j(m,l);h--,ue(m)}},K=(i,l)=>{let{service:m}=i;try{return m&&l.announce(m),i.start(i,l)&&!!++i.sent}catch(b){return j(i,De(b,i.sent)),!0}},ue=i=>{
-if(!(p?.isUp&&K(i,p))){if(w)return j(i,In(i.sent));L(i).add(i),re(),Q(i)}},Q=i=>{i.reconnectsUntil=performance.now()+(i.options.reconnectTimeout??o),q(i)},q=i=>{
-let{until:l,sent:m,reconnectsUntil:b}=i,T=performance.now(),S=L(i).has(i)&&!p?.isUp&&`no connection to the server${C&&`: ${C}`}`;clearTimeout(i.timer),T>=l?j(i,
-We(m,S?`; ${S}`:"")):T>=b&&S?j(i,rt(14,S,m)):i.timer=Ie((T<b?Math.min(l,b):l)-T,()=>q(i))},Y=i=>{L(i).delete(i),clearTimeout(i.timer),i.options.signal?.removeEventListener(
-"abort",i.abort)},j=(i,l)=>{Y(i),i.link?.cancel(i),i.reject(l)},P=(i,{sentTimeout:l,until:m,options:{metadata:b}})=>{(l!==void 0||r||b)&&Ft(i,{timeout:l&&m-performance.
-now(),metadata:{...r,...b}})},oe=(i,l)=>{P(i,l),je(i,l.method.request,l.request)},ee=(i,l)=>{let m=l.call(i,oe);return m&&(i.link=l),m},X=(i,l,m,b,T,S,$,ce)=>{let{
-signal:J}=b,H={id:0,operation:l.operation,until:performance.now()+ +(T??(i?u:1/0)),isGivenUp:!1,sent:0,reconnectsUntil:1/0,timer:void 0,link:void 0,service:i,method:l,
-request:m,options:b,sentTimeout:T,start:S,resolve:$,reject:ce,abort:J&&(()=>j(H,Xe(H.sent)))};return isNaN(H.until)?ce(_(3,"the timeout is not a number")):J?.aborted?
-H.abort?.():(J?.addEventListener("abort",H.abort),T!==void 0&&q(H),(T===void 0||H.timer)&&ue(H)),H},F=(i,l,m,b={})=>{let T,S=Et(l.request,l.reply,!0,()=>T&&Y(T),
-b.onMetadata);return T=X(i,l,m,b,b.timeout,($,ce)=>{T=$;let J=ce.open(S,H=>{P(H,$),O(H,9),R(H,$.operation)});if(J){let H=$.sentTimeout===void 0;H&&($.until=1/0),
-S.pump(m,l.sends,()=>{!H||l.receives||($.until=performance.now()+u,q($))})}return J},()=>{},S.fail),S};this.unary=(i,l,m,b={})=>new Promise((T,S)=>void X(i,l,m,
-b,b.timeout??n,ee,T,S)),this.serverStreaming=(i,l,m,b)=>F(i,l,[m],b).messages,this.twoWay=(i,l,m,b)=>F(i,l,m,b).messages,this.clientStreaming=async(i,l,m,b)=>{let{
-messages:T}=F(i,l,m,b),{done:S,value:$}=await T.next();if(S)throw new N(13,"there is no reply");return T.return?.(),$},this.name=i=>void D.add(i),this.mount=i=>void W.
-push(i),this.connected=(i,l,m)=>new Promise((b,T)=>{X(void 0,{},void 0,{reconnectTimeout:l,signal:m},void 0,(S,$)=>$.isFull?!1:(i?.($),Y(S),b($),!0),b,T)}),this.
-close=()=>{w=!0,clearTimeout(x);for(let i of E)for(let l of i)j(l,In(l.sent));p?.drain()},d&&queueMicrotask(re)}},In=e=>rt(9,"the channel is closed",e);var wr=1e4;function qt(e,t,n){let o=new Map(n?.methods);for(let[r,s]of Object.entries(e.methods))o.set(s.operation,{method:s,handler:(d,u)=>t[r]?.(d,u)});return{
+let l=L(i);if(!(p?.isUp&&!l.size&&K(i,p))){if(w)return j(i,In(i.sent));l.add(i),re(),Q(i)}},Q=i=>{i.reconnectsUntil=performance.now()+(i.options.reconnectTimeout??
+o),q(i)},q=i=>{let{until:l,sent:m,reconnectsUntil:b}=i,T=performance.now(),S=L(i).has(i)&&!p?.isUp&&`no connection to the server${C&&`: ${C}`}`;clearTimeout(i.timer),
+T>=l?j(i,We(m,S?`; ${S}`:"")):T>=b&&S?j(i,rt(14,S,m)):i.timer=Ie((T<b?Math.min(l,b):l)-T,()=>q(i))},Y=i=>{L(i).delete(i),clearTimeout(i.timer),i.options.signal?.
+removeEventListener("abort",i.abort)},j=(i,l)=>{Y(i),i.link?.cancel(i),i.reject(l)},P=(i,{sentTimeout:l,until:m,options:{metadata:b}})=>{(l!==void 0||r||b)&&Ft(
+i,{timeout:l&&m-performance.now(),metadata:{...r,...b}})},oe=(i,l)=>{P(i,l),je(i,l.method.request,l.request)},ee=(i,l)=>{let m=l.call(i,oe);return m&&(i.link=l),
+m},X=(i,l,m,b,T,S,$,ce)=>{let{signal:J}=b,H={id:0,operation:l.operation,until:performance.now()+ +(T??(i?u:1/0)),isGivenUp:!1,sent:0,reconnectsUntil:1/0,timer:void 0,
+link:void 0,service:i,method:l,request:m,options:b,sentTimeout:T,start:S,resolve:$,reject:ce,abort:J&&(()=>j(H,Xe(H.sent)))};return isNaN(H.until)?ce(_(3,"the t\
+imeout is not a number")):J?.aborted?H.abort?.():(J?.addEventListener("abort",H.abort),T!==void 0&&q(H),(T===void 0||H.timer)&&ue(H)),H},F=(i,l,m,b={})=>{let T,
+S=Et(l.request,l.reply,!0,()=>T&&Y(T),b.onMetadata);return T=X(i,l,m,b,b.timeout,($,ce)=>{T=$;let J=ce.open(S,H=>{P(H,$),O(H,9),R(H,$.operation)});if(J){let H=$.
+sentTimeout===void 0;H&&($.until=1/0),S.pump(m,l.sends,()=>{!H||l.receives||($.until=performance.now()+u,q($))})}return J},()=>{},S.fail),S};this.unary=(i,l,m,b={})=>new Promise(
+(T,S)=>void X(i,l,m,b,b.timeout??n,ee,T,S)),this.serverStreaming=(i,l,m,b)=>F(i,l,[m],b).messages,this.twoWay=(i,l,m,b)=>F(i,l,m,b).messages,this.clientStreaming=
+async(i,l,m,b)=>{let{messages:T}=F(i,l,m,b),{done:S,value:$}=await T.next();if(S)throw new N(13,"there is no reply");return T.return?.(),$},this.name=i=>void D.
+add(i),this.mount=i=>void W.push(i),this.connected=(i,l,m)=>new Promise((b,T)=>{X(void 0,{},void 0,{reconnectTimeout:l,signal:m},void 0,(S,$)=>$.isFull?!1:(i?.(
+$),Y(S),b($),!0),b,T)}),this.close=()=>{w=!0,clearTimeout(x);for(let i of E)for(let l of i)j(l,In(l.sent));p?.drain()},d&&queueMicrotask(re)}},In=e=>rt(9,"the c\
+hannel is closed",e);var wr=1e4;function qt(e,t,n){let o=new Map(n?.methods);for(let[r,s]of Object.entries(e.methods))o.set(s.operation,{method:s,handler:(d,u)=>t[r]?.(d,u)});return{
 services:[...n?.services??[],e],methods:o,on(r){let s=new Map,d=0,u=(p,f)=>{let h=o.get(p);if(!h||!(h.method.sends||h.method.receives)===f)throw _(12,`unknown o\
 peration ${p}`);if(s.size>=At||d>=At)throw _(8,"too many calls are in progress");return h};return{progress:s,packet(p,f,h,v){let x,w=E=>r.write(p,f,L=>{E instanceof
 N?An(L,E):je(L,x.reply,E)}),C=v?p:Mn(p,f);s.has(C)&&A("a request id occurs twice");try{let E=Z(h),{timeout:L,metadata:D}=Qe(E,!0);v&&(ge(E,9),f=M(E,3));let W=u(
