@@ -744,6 +744,7 @@ class Call {
         bool is_dropped;
     };
     static inline thread_local Running running_;
+    static constexpr const char *no_reply = "the function has not replied";
 
     static frisbee_code dropped(frisbee_call *handle) {
         // If the function throws, the call fails with the text of the exception instead.
@@ -751,7 +752,7 @@ class Call {
             running_.is_dropped = true;
             return FRISBEE_OK;
         }
-        return frisbee_call_fail(handle, FRISBEE_INTERNAL, "the function has not replied", nullptr);
+        return frisbee_call_fail(handle, FRISBEE_INTERNAL, no_reply, nullptr);
     }
     /// Releases the handle if the call has ended.
     template <class Run>
@@ -869,7 +870,8 @@ class Server {
         const Call::Running outer = std::exchange(Call::running_, {handle, std::uncaught_exceptions(), false});
         const auto thrown = detail::caught([&] { static_cast<AnyFunction *>(user)->run(Call(handle)); });
         const bool is_dropped = std::exchange(Call::running_, outer).is_dropped;
-        if (thrown && is_dropped) frisbee_call_fail(handle, FRISBEE_INTERNAL, thrown->c_str(), nullptr);
+        // The function may have caught the exception that dropped the call.
+        if (is_dropped) frisbee_call_fail(handle, FRISBEE_INTERNAL, thrown ? thrown->c_str() : Call::no_reply, nullptr);
     }
 
     // Members are destroyed in reverse order, so the server is freed before its functions.

@@ -55,6 +55,14 @@ int main(int argc, char **argv) {
         (void)call.reply("Hello " + std::string(name));
     }).value();
     server.add("drop()", [](Call) {}).value();
+    // Regression test: the call stayed open.
+    server.add("drop_and_catch()", [](Call call) {
+        try {
+            const Call own(std::move(call));
+            throw 7;
+        } catch (int) {
+        }
+    }).value();
     // A function object that can only be moved. It returns a number that does not fit into a signed integer.
     server.add("next(uint64 number) -> uint64", [step = std::make_unique<std::uint64_t>(1)](Call call) {
         (void)call.reply(call.get<std::uint64_t>("number").value() + *step);
@@ -119,7 +127,8 @@ int main(int argc, char **argv) {
     CHECK(refused.code == FRISBEE_NOT_FOUND && refused.message == "gone" && refused.metadata.at(0).first == "hint");
     CHECK(client.call("later", FRISBEE_JSON, "{}").error().message == "an exception of another type than std::exception");
     CHECK(client.call("later", FRISBEE_JSON, R"({"is_kept":true})").error().message == "later");
-    CHECK(client.call("drop", FRISBEE_JSON, "{}").error().code == FRISBEE_INTERNAL);
+    for (const auto *method : {"drop", "drop_and_catch"})
+        CHECK(client.call(method, FRISBEE_JSON, "{}").error().code == FRISBEE_INTERNAL);
     CHECK(client.call("nothing", FRISBEE_JSON, "{}").error().code == FRISBEE_UNIMPLEMENTED);
 
     std::promise<frisbee::Code> replaced;
