@@ -14,6 +14,7 @@
 #define FRISBEE_HPP
 
 #include <frisbee.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstddef>
@@ -560,7 +561,8 @@ class Client {
             [&](auto *error) { return frisbee_client_send(handle_.get(), id, operation, data.data(), data.size(), error); });
     }
 
-    /// Makes a unary call that requests a hand-off of the connection. No other calls may be in flight.
+    /// Makes a unary call that requests a hand-off of the connection. No other calls may be in flight. If the reply is an
+    /// error, a connection that was handed off nevertheless is closed.
     Result<HandedOff> hand_off(std::string_view method, Format format, View data, const CallOptions &options = {}) {
         const Settings settings(options);
         int descriptor = -1;
@@ -570,7 +572,10 @@ class Client {
         auto reply = Reply::of(frisbee_client_hand_off(
             handle_.get(), detail::Terminated(method), format, data.data(), data.size(), settings.options,
             [](int handed, frisbee_bytes bytes, void *user) { (*static_cast<Take>(user))(handed, detail::view(bytes)); }, &take));
-        if (!reply) return std::move(reply).error();
+        if (!reply) {
+            if (descriptor >= 0) ::close(descriptor);
+            return std::move(reply).error();
+        }
         return HandedOff{std::move(*reply), descriptor, std::move(early)};
     }
 

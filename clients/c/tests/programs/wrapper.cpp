@@ -3,6 +3,8 @@
 
 #include <frisbee.hpp>
 
+#include <unistd.h>
+
 #include <array>
 #include <future>
 
@@ -40,8 +42,18 @@ static void bytes(frisbee::Client &client) {
 #endif
 }
 
+// Regression test: the client kept the descriptor of a connection that was handed off with an invalid reply.
+static void hands_off_with_invalid_reply(frisbee::Client client, std::future<int> descriptor) {
+    auto handed = client.hand_off("p.Echo/Open", FRISBEE_JSON, "{}");
+    CHECK(!handed && handed.error().may_have_run);
+    char byte;
+    const int own = descriptor.get();
+    CHECK(read(own, &byte, 1) == 0 && close(own) == 0);
+}
+
 int main(int argc, char **argv) {
     CHECK(argc == 2);
+    alarm(100);
     Call kept(nullptr), replacing(nullptr);
     std::promise<void> is_kept;
     auto server = frisbee::Server::create("calc.Functions").value();
@@ -97,12 +109,19 @@ int main(int argc, char **argv) {
         (void)call.finish();
     }).value();
     // A service with the protobuf codec. Its bytes are passed through unchanged.
-    server.proto("syntax = \"proto3\"; package p; service Echo { rpc Say(T) returns (T); } message T { string text = 1; }",
+    server.proto("syntax = \"proto3\"; package p; service Echo { rpc Say(T) returns (T); rpc Open(T) returns (T); } "
+                 "message T { string text = 1; }",
                  FRISBEE_CODEC_PROTOBUF).value();
     server.handle("p.Echo/Say", [](Call call) {
         const std::string data(call.data(FRISBEE_PROTOBUF).value());
         (void)call.reply(FRISBEE_PROTOBUF, data);
     }).value();
+    std::promise<int> opened;
+    server.handle("p.Echo/Open", [&](Call call) {
+        call.hand_off([&](int descriptor, frisbee::View) { opened.set_value(descriptor); }).value();
+        (void)call.reply(FRISBEE_PROTOBUF, "\x0a\x7f");
+    }).value();
+    server.hand_off("p.Echo/Open").value();
     server.start("127.0.0.1:0").value();
 
     auto client = frisbee::Client::connect(server.address()).value();
@@ -173,6 +192,7 @@ int main(int argc, char **argv) {
     CHECK(event.user == &queue && (*event.reply)->data() == R"({"result":"7"})");
     CHECK(queue.next(std::chrono::milliseconds(0)).error().code == FRISBEE_DEADLINE_EXCEEDED && queue.descriptor() >= 0);
 
+    hands_off_with_invalid_reply(frisbee::Client::connect(server.address()).value(), opened.get_future());
     CHECK(!frisbee::Client::connect("127.0.0.1:1"));
     puts("done");
 }
