@@ -29,8 +29,10 @@ pub(crate) struct FrameSender {
     unsent: Vec<u8>,
     /// Number of bytes of `unsent` that were already written.
     written: usize,
-    /// Number of queued bytes that belong to control frames.
+    /// Number of bytes of control frames that were queued since all of them were last written, and the end of the last
+    /// one in `unsent`.
     of_control: usize,
+    control_end: usize,
     /// Frame header length of the last line, used as the estimate for the next line.
     head_len: usize,
     /// Data frame that was written only partially.
@@ -50,7 +52,8 @@ struct OpenFrame {
 
 impl FrameSender {
     pub(crate) fn new(end: Role) -> Self {
-        Self { end, unsent: Vec::new(), written: 0, of_control: 0, head_len: 2, open: None, has_closed: false }
+        let (written, of_control, control_end) = (0, 0, 0);
+        Self { end, unsent: Vec::new(), written, of_control, control_end, head_len: 2, open: None, has_closed: false }
     }
 
     /// Returns whether a CLOSE frame was queued or sent. No frame may follow it.
@@ -81,7 +84,8 @@ impl FrameSender {
         if self.of_control < CONTROL_WAITS_MAX {
             let before = self.unsent.len();
             self.put(opcode, payload);
-            self.of_control += self.unsent.len() - before;
+            self.control_end = self.unsent.len();
+            self.of_control += self.control_end - before;
         }
     }
 
@@ -172,14 +176,30 @@ impl FrameSender {
             return Poll::Ready(Ok(()));
         }
         while let Some(rest @ [_, ..]) = self.unsent.get(self.written..) {
-            match ready!(io.as_mut().poll_write(context, rest))? {
-                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
-                count => self.written += count,
+            match io.as_mut().poll_write(context, rest)? {
+                Poll::Ready(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                Poll::Ready(count) => self.written += count,
+                Poll::Pending => {
+                    self.remove_written();
+                    return Poll::Pending;
+                }
             }
         }
         // Free the buffer, so that an idle connection keeps none.
-        (self.unsent, self.written, self.of_control) = (Vec::new(), 0, 0);
+        (self.unsent, self.written, self.of_control, self.control_end) = (Vec::new(), 0, 0, 0);
         Poll::Ready(Ok(()))
+    }
+
+    /// Removes the written bytes once they are half of the buffer, so that each byte is moved at most about once.
+    fn remove_written(&mut self) {
+        if self.written >= self.control_end {
+            self.of_control = 0;
+        }
+        if self.written > self.unsent.len() / 2 {
+            self.unsent.drain(..self.written);
+            self.control_end = self.control_end.saturating_sub(self.written);
+            self.written = 0;
+        }
     }
 
     /// Writes the start of `data` as one frame and returns the number of bytes accepted. Later calls complete a
@@ -427,6 +447,26 @@ mod tests {
             }
             assert!(read == texts, "{end:?}");
         }
+    }
+
+    /// Regression test: while a client read more slowly than the server sent, written frames stayed in memory, and after
+    /// 512 bytes of PONGs no PING was answered any more.
+    #[test]
+    fn saturated_output_frees_written_frames() {
+        let mut io = Narrow { width: 1000, turn: 0, written: Vec::new() };
+        let mut sending = FrameSender::new(Role::Server);
+        let mut context = Context::from_waker(Waker::noop());
+        for _ in 0..1000 {
+            while sending.unsent() < 10_000 {
+                sending.binary(&[7; 500]);
+            }
+            sending.pong(b"payload");
+            assert!(sending.poll_unsent(&mut context, Pin::new(&mut io)).is_pending());
+        }
+        assert!(sending.memory() < 64_000, "output of 10 kB takes {} bytes", sending.memory());
+        while sending.poll_unsent(&mut context, Pin::new(&mut io)).is_pending() {}
+        let (_, pongs) = read(Role::Client, io.written);
+        assert!(pongs > 700, "{pongs} of 1000 PINGs were answered");
     }
 
     #[test]
