@@ -26,6 +26,12 @@ pub(crate) fn inflate(bytes: &[u8], limit: u64) -> Result<Bytes, Status> {
     Ok(out.into())
 }
 
+/// Compresses a response body if it is long enough and the client accepts gzip. `encodings` is the value of its field
+/// `accept-encoding`.
+pub(crate) fn compressed(body: &[u8], encodings: Option<&[u8]>) -> Option<Bytes> {
+    (body.len() >= COMPRESS_MIN && is_accepted(encodings)).then(|| deflate(body))
+}
+
 /// Compresses a message at the fastest level, for sending over a connection.
 pub(crate) fn deflate(bytes: &[u8]) -> Bytes {
     compress(bytes, Compression::fast())

@@ -1,6 +1,6 @@
 //! Responses with complete bodies, and the texts of responses that reject a request.
 
-use crate::connect;
+use crate::{connect, gzip};
 use bytes::Bytes;
 use frpc::Code;
 use std::borrow::Cow;
@@ -72,6 +72,13 @@ impl Answer {
     /// example to a health check during shutdown.
     pub(crate) fn is_clients_fault(&self) -> bool {
         (400..500).contains(&self.status)
+    }
+
+    /// Compresses the body if it is long enough and the client accepts gzip.
+    pub(crate) fn compressed(mut self, encodings: Option<&[u8]>) -> Self {
+        let Some(body) = gzip::compressed(&self.body, encodings) else { return self };
+        self.body = body;
+        self.with("content-encoding", "gzip")
     }
 
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {

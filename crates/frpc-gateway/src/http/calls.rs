@@ -70,13 +70,15 @@ pub(crate) struct ResponseOptions<'a> {
     pub(crate) pass: Pass<'a>,
     /// Whether the connection closes after the response.
     pub(crate) is_last: bool,
+    /// Value of the client's field `accept-encoding`.
+    pub(crate) encodings: Option<&'a [u8]>,
     pub(crate) now: Instant,
 }
 
 impl ResponseOptions<'_> {
     /// Returns the options of a response that rejects a request and closes the connection.
     pub(crate) fn last() -> Self {
-        Self { pass: Pass::default(), is_last: true, now: now() }
+        Self { pass: Pass::default(), is_last: true, encodings: None, now: now() }
     }
 }
 
@@ -190,7 +192,7 @@ impl ResolvedMethod {
             }
             AdapterCall::Ready(Err(status)) => {
                 open.undo(out);
-                written::put(out, &unary::failure(&status), options, true);
+                written::put(out, &unary::failure(&status).compressed(options.encodings), options, true);
                 None
             }
             AdapterCall::InProgress(task) => {

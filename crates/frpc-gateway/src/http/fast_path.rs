@@ -195,20 +195,21 @@ impl<'a> FastPath<'a> {
     }
 
     /// Waits for a pending call and writes its response.
-    async fn wait(&mut self, pending: PendingCall, pass: Pass<'_>, is_last: bool) -> io::Result<NextAction> {
+    async fn wait(&mut self, pending: PendingCall, options: ResponseOptions<'_>) -> io::Result<NextAction> {
+        let ResponseOptions { pass, is_last, encodings, .. } = options;
         let Some(ended) = self.complete_call(pending).await? else {
             return Ok(NextAction::HandOver(Handover::Nothing));
         };
         match ended {
             FinishedCall::JsonRpc(answer, session) => {
                 self.calls.session = Some(session);
-                self.respond(&answer, pass, is_last).await
+                self.respond(&answer.compressed(encodings), pass, is_last).await
             }
             FinishedCall::Method(answer, hold) => {
                 let is_last = self.is_last(is_last);
                 // Release the charge, because waiting for the write charges the response again.
                 drop(hold);
-                self.put(&answer, pass, is_last).await?;
+                self.put(&answer.compressed(encodings), pass, is_last).await?;
                 Ok(if is_last { NextAction::Close } else { NextAction::Next })
             }
         }
@@ -328,10 +329,11 @@ impl<'a> FastPath<'a> {
             (CallTarget::Method(_), Err(reason)) => return self.respond(&unary::invalid(reason), pass, is_last).await,
         };
         let head = CallHead { callee, metadata, timeout };
-        let options = ResponseOptions { pass, is_last: self.is_last(is_last), now: now() };
+        let encodings = known.accept_encoding.as_deref();
+        let options = ResponseOptions { pass, is_last: self.is_last(is_last), encodings, now: now() };
         let pending = self.calls.begin(head, body, options, &mut self.output);
         match pending {
-            Some(pending) => self.wait(pending, pass, is_last).await,
+            Some(pending) => self.wait(pending, ResponseOptions { is_last, ..options }).await,
             None if options.is_last => Ok(NextAction::Close),
             None => Ok(NextAction::Next),
         }
@@ -472,7 +474,8 @@ impl<'a> FastPath<'a> {
     /// Like [`write`](Self::write), but for a response that is already charged to memory.
     async fn put(&mut self, answer: &Answer, pass: Pass<'_>, is_last: bool) -> io::Result<()> {
         let is_separate = answer.body.len() >= SEPARATE_MIN;
-        written::put(&mut self.output, answer, ResponseOptions { pass, is_last, now: now() }, !is_separate);
+        let options = ResponseOptions { pass, is_last, ..ResponseOptions::last() };
+        written::put(&mut self.output, answer, options, !is_separate);
         if is_separate { self.flush(&answer.body).await } else { Ok(()) }
     }
 

@@ -277,20 +277,20 @@ impl Service {
             Route::JsonRpc => {
                 let body = self.whole(body, known).await?;
                 match json_rpc::answer(&self.gateway, &self.context, metadata, body).await {
-                    Some(reply) => self.compressed(Answer::new(200, answer::JSON, reply), known),
+                    Some(reply) => compressed(Answer::new(200, answer::JSON, reply), known),
                     None => Answer::empty(204),
                 }
             }
             #[cfg(feature = "ion")]
             Route::Ion => {
                 let body = self.whole(body, known).await?;
-                self.compressed(json_rpc::answer_ion(&self.gateway, &self.context, metadata, body).await, known)
+                compressed(json_rpc::answer_ion(&self.gateway, &self.context, metadata, body).await, known)
             }
             #[cfg(feature = "mcp")]
             Route::Mcp => {
                 let body = self.whole(body, known).await?;
                 match self.mcp(known, metadata, body).await {
-                    Ok(answer) => self.compressed(answer, known),
+                    Ok(answer) => compressed(answer, known),
                     Err(events) => return Ok(events),
                 }
             }
@@ -342,18 +342,9 @@ impl Service {
         message: Bytes,
     ) -> Answer {
         match known.connect_timeout() {
-            Ok(timeout) => self.compressed(unary::call(method, format, metadata, timeout, message).await, known),
+            Ok(timeout) => compressed(unary::call(method, format, metadata, timeout, message).await, known),
             Err(reason) => unary::invalid(reason),
         }
-    }
-
-    /// Compresses a response body if it is large enough and the client accepts gzip.
-    fn compressed(&self, mut answer: Answer, known: &KnownFields<'_>) -> Answer {
-        if answer.body.len() >= gzip::COMPRESS_MIN && gzip::is_accepted(known.accept_encoding.as_deref()) {
-            answer.body = gzip::deflate(&answer.body);
-            answer = answer.with("content-encoding", "gzip");
-        }
-        answer.with("vary", "accept-encoding")
     }
 
     /// Reads the whole request body and decompresses it.
@@ -456,6 +447,11 @@ fn is_same_host(one: &[u8], other: &[u8]) -> bool {
         (Some((name, port)), Some((other, of_other))) => name.eq_ignore_ascii_case(other) && port == of_other,
         _ => false,
     }
+}
+
+/// Compresses a response that may be cached.
+fn compressed(answer: Answer, known: &KnownFields<'_>) -> Answer {
+    answer.compressed(known.accept_encoding.as_deref()).with("vary", "accept-encoding")
 }
 
 /// Converts a complete response to hyper's response type.

@@ -3,6 +3,7 @@
 use super::answer::Answer;
 use super::calls::ResponseOptions;
 use super::date;
+use crate::gzip;
 use crate::locks::Pass;
 use http::StatusCode;
 use std::borrow::Cow;
@@ -15,7 +16,7 @@ pub(crate) type ExtraFields = [(Cow<'static, str>, String)];
 
 /// Appends a response head, and the body if `with_body` is set.
 pub(crate) fn put(out: &mut Vec<u8>, answer: &Answer, options: ResponseOptions<'_>, with_body: bool) {
-    let ResponseOptions { pass, is_last, now } = options;
+    let ResponseOptions { pass, is_last, now, .. } = options;
     if answer.status == 200 {
         out.extend_from_slice(b"HTTP/1.1 200 OK\r\n");
     } else {
@@ -89,19 +90,28 @@ impl OpenResponse {
         Self { start, length, content: out.len() }
     }
 
-    /// Completes the response after the caller has appended the body, by writing the body's length into
-    /// `content-length`. Returns the number of digits, so that the next response can reserve space for them.
+    /// Completes the response after the caller has appended the body. Compresses a long body if the client accepts gzip,
+    /// and writes the body's length into `content-length`. Returns the number of digits, so that the next response can
+    /// reserve space for them.
     pub(crate) fn end(self, out: &mut Vec<u8>, fields: &ExtraFields, options: ResponseOptions<'_>) -> usize {
-        let ResponseOptions { pass, is_last, .. } = options;
+        let ResponseOptions { pass, is_last, encodings, .. } = options;
         let Self { length, content, .. } = self;
+        let compressed = gzip::compressed(out.get(content..).unwrap_or_default(), encodings);
+        if let Some(body) = &compressed {
+            out.truncate(content);
+            out.extend_from_slice(body);
+        }
         let mut digits = [0; DIGITS];
         let digits = decimal(out.len() - content, &mut digits);
-        let is_usual = fields.is_empty() && pass.readable_by.is_none() && !is_last;
+        let is_usual = fields.is_empty() && pass.readable_by.is_none() && !is_last && compressed.is_none();
         match out.get_mut(length.clone()) {
             Some(slot) if is_usual && slot.len() == digits.len() => slot.copy_from_slice(digits),
             _ => {
                 let mut rest = digits.to_vec();
                 rest.extend_from_slice(b"\r\n");
+                if compressed.is_some() {
+                    put_field(&mut rest, "content-encoding", b"gzip");
+                }
                 put_fields(&mut rest, fields, pass, is_last);
                 rest.extend_from_slice(b"\r\n");
                 out.splice(length.start..content, rest);
@@ -143,8 +153,7 @@ mod tests {
         let mut out = b"before".to_vec();
         let open = OpenResponse::begin(&mut out, "a/b", guess, Instant::now());
         out.extend_from_slice(body.as_bytes());
-        let digits =
-            open.end(&mut out, fields, ResponseOptions { pass: Pass::default(), is_last, now: Instant::now() });
+        let digits = open.end(&mut out, fields, ResponseOptions { is_last, ..ResponseOptions::last() });
         let text = String::from_utf8(out).unwrap();
         let (head, rest) = text.strip_prefix("before").unwrap().split_once("date: ").unwrap();
         (format!("{head}{}", rest.split_once("\r\n").unwrap().1), digits)
@@ -174,7 +183,7 @@ mod tests {
     fn whole_and_open_responses_are_identical() {
         let (mut whole, mut open) = (Vec::new(), Vec::new());
         let (now, answer) = (Instant::now(), Answer::new(200, "a/b", "body").with("x", "y"));
-        let options = ResponseOptions { pass: Pass::default(), is_last: true, now };
+        let options = ResponseOptions { now, ..ResponseOptions::last() };
         put(&mut whole, &answer, options, true);
         let open_response = OpenResponse::begin(&mut open, "a/b", 1, now);
         open.extend_from_slice(b"body");

@@ -133,6 +133,43 @@ fn chunked(name: &str) -> String {
     post("", name).replace(&length, &chunks)
 }
 
+/// Regression test: only hyper compressed responses, so that most clients got uncompressed ones.
+#[tokio::test]
+async fn long_response_is_compressed_on_fast_path() {
+    let (host, server) = Host::in_memory();
+    let call = |name: &str| {
+        let fields = "accept-encoding: gzip\r\nconnection: close\r\n";
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Greet","params":{{"name":"{name}"}}}}"#);
+        let json_rpc = format!(
+            "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{fields}\
+             content-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        [post(fields, name), json_rpc]
+    };
+    for name in ["long", "wait for long"] {
+        for request in call(name) {
+            let mut io = dial(&server);
+            io.write_all(request.as_bytes()).await.expect("server should accept the request");
+            host.begins().await;
+            host.released.add_permits(usize::from(name != "long"));
+            let mut response = Vec::new();
+            timeout(TIMEOUT, io.read_to_end(&mut response))
+                .await
+                .expect("server should close within the timeout")
+                .expect("connection should stay open");
+            let end =
+                response.windows(4).position(|part| part == b"\r\n\r\n").expect("response should have a head") + 4;
+            let (head, body) = response.split_at(end);
+            let head = String::from_utf8_lossy(head);
+            assert!(head.contains("content-encoding: gzip\r\n"), "{request}\n{head}");
+            assert!(head.contains(&format!("content-length: {}\r\n", body.len())), "{request}\n{head}");
+            let text = crate::gzip::inflate(body, u64::MAX).expect("body should be valid gzip");
+            assert!(text.windows(LONG).any(|part| part.iter().all(|byte| *byte == b'x')), "{request}");
+        }
+    }
+}
+
 /// Regression test: a byte order mark was rejected if it arrived in several reads or after white space.
 #[tokio::test(start_paused = true)]
 async fn json_rpc_messages_may_begin_with_byte_order_mark() {
