@@ -17,6 +17,7 @@ use frpc_telemetry::Counters;
 use prost_reflect::prost::Message as _;
 use prost_reflect::prost_types::FileDescriptorSet;
 use std::collections::HashSet;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -29,7 +30,8 @@ pub(crate) async fn gateway(arguments: GatewayArguments, context: Context) -> Re
     let target = context.target()?;
     let schema = context.schema().await?;
     let services = forwarded(&schema, &arguments.allow)?;
-    let forward = backend(&arguments, &target)?.fields(fields(&arguments));
+    let fields = fields(&arguments).map_err(Failure::new)?;
+    let forward = backend(&arguments, &target)?.fields(fields);
     let (counters, health) = (Counters::new(), Health::new());
 
     let embedded = &*Box::leak(Box::new(codegen::Schema::new(visible(&schema, &services).leak())));
@@ -136,19 +138,20 @@ async fn reload_on_hangup(reload: impl Fn() -> Result<(), Failure>) {
 }
 
 /// Returns the rules for changing the header fields of forwarded calls.
-fn fields(arguments: &GatewayArguments) -> ForwardFields {
+fn fields(arguments: &GatewayArguments) -> io::Result<ForwardFields> {
     let mut fields = ForwardFields::new();
     if arguments.listen_cert.is_some() {
         fields = fields.https();
     }
     fields = arguments.trusted_proxy.iter().fold(fields, |fields, (address, bits)| fields.trust(*address, *bits));
-    fields = arguments.set_field.iter().fold(fields, |fields, (name, value)| fields.set(name, value));
+    fields = arguments.set_field.iter().try_fold(fields, |fields, (name, value)| fields.set(name, value))?;
     fields = arguments.remove_field.iter().fold(fields, ForwardFields::remove);
-    fields = arguments.set_reply_field.iter().fold(fields, |fields, (name, value)| fields.set_in_replies(name, value));
+    let mut replies = arguments.set_reply_field.iter();
+    fields = replies.try_fold(fields, |fields, (name, value)| fields.set_in_replies(name, value))?;
     fields = arguments.remove_reply_field.iter().fold(fields, ForwardFields::remove_from_replies);
     match &arguments.subject_field {
         Some(name) => fields.subject(name, |request| Some(Principal::of_request(request)?.name().to_owned())),
-        None => fields,
+        None => Ok(fields),
     }
 }
 

@@ -45,6 +45,8 @@ mod mailbox;
 mod mcp;
 #[cfg(any(feature = "forward", feature = "http"))]
 mod proxies;
+#[cfg(any(feature = "forward", feature = "http"))]
+mod reserved_fields;
 mod scratch;
 #[cfg(feature = "http")]
 mod streams;

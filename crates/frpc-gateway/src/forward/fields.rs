@@ -7,11 +7,12 @@
 //! trusted proxy, and replaced otherwise. A backend can therefore trust `x-forwarded-for`.
 
 use crate::proxies::TrustedProxies;
+use crate::reserved_fields::is_of_response;
 use frpc::{Metadata, Request, Response, Status};
 use std::collections::BTreeSet;
-use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::{fmt, io};
 
 /// Hop-by-hop header fields: RFC 9110, sections 7.6.1 and 11.7.
 const OF_CONNECTION: [&str; 11] = [
@@ -51,10 +52,10 @@ type Subject = Arc<dyn Fn(&Request<()>) -> Option<String> + Send + Sync>;
 ///
 /// let fields = ForwardFields::new()
 ///     .trust("10.0.0.0".parse()?, 8)
-///     .set("x-gateway", "north")
+///     .set("x-gateway", "north")?
 ///     .remove("cookie")
 ///     .remove_from_replies("x-internal");
-/// # Ok::<(), std::net::AddrParseError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Default)]
 #[must_use]
@@ -100,21 +101,29 @@ impl ForwardFields {
     /// // `frpc_access::Principal::of_request` knows the caller of a server with rules.
     /// let fields = ForwardFields::new().subject("x-subject", |request| {
     ///     request.extensions().get::<String>().cloned()
-    /// });
+    /// })?;
+    /// # Ok::<(), std::io::Error>(())
     /// ```
+    ///
+    /// # Errors
+    /// Like [`set`](Self::set).
     pub fn subject(
         mut self,
-        name: impl Into<String>,
+        name: impl AsRef<str>,
         subject: impl Fn(&Request<()>) -> Option<String> + Send + Sync + 'static,
-    ) -> Self {
-        self.subject = Some((name.into().to_ascii_lowercase(), Arc::new(subject)));
-        self
+    ) -> io::Result<Self> {
+        let (name, _) = setting(name.as_ref(), "", is_of_request)?;
+        self.subject = Some((name, Arc::new(subject)));
+        Ok(self)
     }
 
     /// Sets a header field of every request. Replaces values from the caller.
-    pub fn set(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.requests.set.push((name.into().to_ascii_lowercase(), value.into()));
-        self
+    ///
+    /// # Errors
+    /// If the name or the value is invalid, the name ends in `-bin`, or HTTP or a protocol defines the field.
+    pub fn set(mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> io::Result<Self> {
+        self.requests.set.push(setting(name.as_ref(), value.as_ref(), is_of_request)?);
+        Ok(self)
     }
 
     /// Removes a header field from every request.
@@ -124,9 +133,12 @@ impl ForwardFields {
     }
 
     /// Sets a header field of every successful reply. Replaces values from the backend.
-    pub fn set_in_replies(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.replies.set.push((name.into().to_ascii_lowercase(), value.into()));
-        self
+    ///
+    /// # Errors
+    /// Like [`set`](Self::set). More fields are defined for replies, such as `server`.
+    pub fn set_in_replies(mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> io::Result<Self> {
+        self.replies.set.push(setting(name.as_ref(), value.as_ref(), is_of_response)?);
+        Ok(self)
     }
 
     /// Removes a header field from every reply, including its trailers.
@@ -209,6 +221,26 @@ impl Changes {
     }
 }
 
+/// Checks a header field that is to be set. Returns it with its name in lower case.
+fn setting(name: &str, value: &str, is_reserved: fn(&str) -> bool) -> io::Result<(String, String)> {
+    let invalid = |text| Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    let name = name.to_ascii_lowercase();
+    match Metadata::new().insert(&name, value) {
+        Err(error) => invalid(error.to_string()),
+        Ok(()) if is_reserved(&name) => {
+            invalid(format!("the protocols of the gateway set the field {name}; choose another name"))
+        }
+        Ok(()) => Ok((name, value.to_owned())),
+    }
+}
+
+/// Returns whether HTTP or a protocol defines a request field, so that it must not be set.
+fn is_of_request(name: &str) -> bool {
+    OF_CONNECTION.contains(&name) && name != "proxy-authorization"
+        || ["content-encoding", "content-length", "content-type", "host"].contains(&name)
+        || ["connect-", "grpc-"].iter().any(|prefix| name.starts_with(prefix))
+}
+
 /// Removes hop-by-hop fields and the fields listed in `connection`. Native peers can send such fields too, as metadata.
 fn remove_of_connection(metadata: &mut Metadata) {
     let named: Vec<_> = metadata.get_all("connection").map(str::to_ascii_lowercase).collect();
@@ -268,6 +300,22 @@ mod tests {
         metadata.append("connection", "x5").expect("metadata entry should be valid");
         remove_of_connection(&mut metadata);
         assert_eq!(metadata.iter().map(|(key, _)| key).collect::<Vec<_>>(), ["x0", "x2", "x4"]);
+    }
+
+    /// Regression test: the gateway accepted fields of replies that it never sent, and invalid ones that failed each call.
+    #[test]
+    fn reserved_and_invalid_fields_are_refused() {
+        let set = |name, value| ForwardFields::new().set(name, value).is_ok();
+        let set_in_replies = |name| ForwardFields::new().set_in_replies(name, "x").is_ok();
+        let subject = |name| ForwardFields::new().subject(name, |_| None).is_ok();
+        assert!(set("X-Gateway", "a=b") && set("proxy-authorization", "Basic YQ==") && set("server", "x"));
+        for name in ["content-type", "Host", "te", "grpc-timeout", "a b", "x-bin", ""] {
+            assert!(!set(name, "x") && !set_in_replies(name) && !subject(name), "{name}");
+        }
+        assert!(!set("x", "\n") && set_in_replies("x-server") && subject("X-Subject"));
+        for name in ["server", "Vary", "date", "content-language", "access-control-allow-origin", "sec-x", "origin"] {
+            assert!(!set_in_replies(name), "{name}");
+        }
     }
 
     /// Regression test: only the first value was kept, so that a native proxy's addresses after it were lost.

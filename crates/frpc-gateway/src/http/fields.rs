@@ -2,6 +2,7 @@
 
 use crate::http::answer::Answer;
 use crate::http::head::number;
+use crate::reserved_fields::{is_of_http, is_of_response};
 use frpc::{Metadata, MetadataError, Status};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -140,26 +141,6 @@ impl<'a> KnownFields<'a> {
     }
 }
 
-/// Returns whether a header field controls HTTP itself, in requests as well as in responses.
-fn is_of_http(name: &str) -> bool {
-    matches!(
-        name,
-        "host"
-            | "connection"
-            | "keep-alive"
-            | "transfer-encoding"
-            | "te"
-            | "trailer"
-            | "upgrade"
-            | "expect"
-            | "accept"
-            | "accept-encoding"
-            | "origin"
-            | "proxy-connection"
-            | "http2-settings"
-    ) || ["sec-", "access-control-"].iter().any(|prefix| name.starts_with(prefix))
-}
-
 /// Returns whether a request field is used by HTTP, the RPC protocol or the browser, so that it is not passed to
 /// handlers as metadata. Undefined names with a protocol's reserved prefix are metadata.
 fn is_of_request(name: &str) -> bool {
@@ -179,13 +160,6 @@ fn is_of_request(name: &str) -> bool {
                 | "grpc-accept-encoding"
                 | "grpc-message-type"
         )
-}
-
-/// Returns whether a response field is used by HTTP or the RPC protocol, so that a handler's metadata must not set it.
-fn is_of_response(name: &str) -> bool {
-    is_of_http(name)
-        || matches!(name, "proxy-authenticate" | "proxy-authentication-info" | "date" | "server" | "vary")
-        || ["content-", "connect-", "grpc-", "trailer-", "accept-"].iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Error of a request field that cannot be converted to metadata.

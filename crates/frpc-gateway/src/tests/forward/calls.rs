@@ -56,9 +56,10 @@ pub(crate) async fn expect_own_fields(forward: Forward) {
                   x-secret: 1\r\nx-gateway: south\r\ntenant: blue\r\n";
     let settings = || {
         let subject = |request: &Request<()>| request.metadata().get("tenant").map(|tenant| format!("{tenant}-user"));
-        ForwardFields::new().set("X-Gateway", "north").remove("x-secret").subject("x-subject", subject)
+        let fields = ForwardFields::new().set("X-Gateway", "north")?.remove("x-secret");
+        fields.subject("x-subject", subject)?.set_in_replies("x-served", "here")
     };
-    let replies = settings().set_in_replies("x-served", "here").remove_from_replies("tenant");
+    let replies = settings().expect("fields should be valid").remove_from_replies("tenant");
     let trusting = replies.clone().trust("127.0.0.0".parse().expect("network address should be valid"), 8);
     for (fields, expected) in [
         (
