@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(metadata.iter().map(|(key, _)| key).collect::<Vec<_>>(), ["x0", "x2", "x4"]);
     }
 
-    /// Regression test: the gateway accepted fields of replies that it never sent, and invalid ones that failed each call.
+    /// Regression test: fields of replies that are never sent were accepted, and invalid ones that failed each call.
     #[test]
     fn reserved_and_invalid_fields_are_refused() {
         let set = |name, value| ForwardFields::new().set(name, value).is_ok();

@@ -449,8 +449,8 @@ mod tests {
         }
     }
 
-    /// Regression test: while a client read more slowly than the server sent, written frames stayed in memory, and after
-    /// 512 bytes of PONGs no PING was answered any more.
+    /// Regression test: while a client read more slowly than the server sent, written frames stayed in memory, and no
+    /// PING was answered any more after 512 bytes of PONGs.
     #[test]
     fn saturated_output_frees_written_frames() {
         let mut io = Narrow { width: 1000, turn: 0, written: Vec::new() };
