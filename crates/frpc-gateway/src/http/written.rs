@@ -91,8 +91,8 @@ impl OpenResponse {
     }
 
     /// Completes the response after the caller has appended the body: compresses a long body if the client accepts
-    /// gzip, and writes the body's length into `content-length`. Returns the number of digits, so that the next response
-    /// can reserve space for them.
+    /// gzip, and writes the body's length into `content-length`. Returns the number of digits, so that the next
+    /// response can reserve space for them.
     pub(crate) fn end(self, out: &mut Vec<u8>, fields: &ExtraFields, options: ResponseOptions<'_>) -> usize {
         let ResponseOptions { pass, is_last, encodings, .. } = options;
         let Self { length, content, .. } = self;
