@@ -73,6 +73,9 @@ fn by_name(pool: &DescriptorPool, message: &MessageDescriptor) -> Option<Message
     pool.get_message_by_name(message.full_name())
 }
 
+/// Maximum number of safe changes that are printed for a message that another message has replaced.
+const REPLACED_MAX: usize = 10;
+
 /// The changes between two schemas. Each is safe or breaks peers, and names its item, such as a field.
 #[derive(Default)]
 struct Report(Vec<(bool, String, String)>);
@@ -80,6 +83,21 @@ struct Report(Vec<(bool, String, String)>);
 impl Report {
     fn add(&mut self, is_safe: bool, item: &str, change: &str) {
         self.0.push((is_safe, item.to_owned(), change.to_owned()));
+    }
+
+    /// Replaces most safe changes after the first `start` changes by their number. They are the differences between two
+    /// messages of different names. A large message may have replaced many others, each with as many differences.
+    fn shorten(&mut self, start: usize, [old, new]: [&MessageDescriptor; 2]) {
+        let mut safe = 0;
+        let changes = self.0.split_off(start);
+        self.0.extend(changes.into_iter().filter(|(is_safe, ..)| {
+            safe += usize::from(*is_safe);
+            !is_safe || safe <= REPLACED_MAX
+        }));
+        if safe > REPLACED_MAX {
+            let more = safe - REPLACED_MAX;
+            self.add(true, old.full_name(), &format!("{more} more safe changes in {}", new.full_name()));
+        }
     }
 }
 
@@ -172,7 +190,11 @@ fn compare_messages(
     let refused = Plan::refusals(&before, &after, &indices).map_err(Failure::new)?;
     for (((old, new), (of_old, of_new)), refused) in pairs.iter().zip(indices).zip(refused) {
         let fields = [fields(&before, of_old), fields(&after, of_new)];
+        let start = report.0.len();
         compare_fields([old, new], &fields, &refused, report);
+        if old.full_name() != new.full_name() {
+            report.shorten(start, [old, new]);
+        }
     }
     Ok(())
 }
@@ -300,6 +322,29 @@ mod tests {
         let types = layout::Schema::new(pool.file_descriptor_protos());
         let (description, indices) = types.messages(names).expect("schema should contain all types");
         assert_eq!((description.types.len(), indices), (51, (0..51).collect()));
+    }
+
+    /// Regression test: if many messages became the same large message, all its fields were printed for each of them.
+    #[test]
+    fn fields_of_replaced_message_are_counted() {
+        let pool = |text: &str| {
+            let file = protox::file::File::from_source("m.proto", text).expect("schema should be valid");
+            let files = FileDescriptorSet { file: vec![file.into()] }.encode_to_vec();
+            Schema::of_grpc(&files).expect("descriptors should be accepted").pool
+        };
+        let message = |pool: &DescriptorPool, name| pool.get_message_by_name(name).expect("message should exist");
+        let fields: String = (3..15).map(|number| format!("int32 f{number} = {number};")).collect();
+        let old = pool("syntax = \"proto3\"; message Old { string id = 1; }");
+        let large = format!("int32 id = 1; {fields}");
+        let new = pool(&format!("syntax = \"proto3\"; message Old {{ {large} }} message New {{ {large} }}"));
+        for (name, count) in [("Old", 13), ("New", 12)] {
+            let mut report = Report::default();
+            let pairs = [(message(&old, "Old"), message(&new, name))];
+            compare_messages([&old, &new], &pairs, &mut report).expect("messages should be comparable");
+            assert_eq!((report.0.len(), report.0[0].0), (count, false), "{:?}", report.0);
+            let last = report.0.last().map(|(.., change)| change.as_str());
+            assert_eq!(last, Some(if name == "New" { "2 more safe changes in New" } else { "field added" }));
+        }
     }
 
     /// Regression test: comparing maps whose entry is its own value overflowed the stack.
