@@ -224,7 +224,9 @@ impl Mailbox {
         }
         let filled = fill(&mut inner.outbox);
         inner.charge(&self.account);
-        let task = if inner.outbox.is_empty() { None } else { self.to_wake(&inner) };
+        // A stream may send nothing in its turn. The driver then grants the turn to another stream.
+        let is_settled = inner.outbox.is_empty() && inner.waiters.turns().is_none();
+        let task = if is_settled { None } else { self.to_wake(&inner) };
         drop(inner);
         wake(task);
         Poll::Ready(Ok(filled))

@@ -1,6 +1,8 @@
 //! Tests of messages that share a packet.
 
 use super::*;
+use crate::mailbox::MailboxReader;
+use crate::tests::wake_counter::WakeCounter;
 
 #[tokio::test]
 async fn batched_messages_are_charged_like_single_ones() {
@@ -165,4 +167,41 @@ async fn large_batch_waits_for_connection_room() {
     assert_eq!((batch.is_empty(), woken.count()), (true, 0));
     let bytes: usize = end.sent().iter().map(|(_, body)| body.len()).sum();
     assert!((66_000..=66 * 1002).contains(&bytes), "{bytes}");
+}
+
+/// Regression test: if all streams that were granted turns had no messages, the other streams waited until something
+/// else was sent on the connection.
+#[tokio::test]
+async fn unused_turns_pass_to_other_streams() {
+    let (end, stream) = End::new(&native(1 << 30));
+    let mailbox = &end.connection.0.mailbox;
+    let message = Bytes::from(vec![1; 8 * 1024]);
+    while stream.try_send(&message).is_ok() {}
+    let mut waiting: Vec<_> = (100..120)
+        .map(|id| {
+            let shared = Arc::new(end.connection.0.stream(PacketId(id), &native(1 << 30), false));
+            (Stream::new(end.connection.0.clone(), shared).sender().batch(), task())
+        })
+        .collect();
+    let is_ready = |(batch, (_, waker)): &mut (StreamBatch, (_, Waker))| {
+        batch.poll_ready(&mut Context::from_waker(waker)).is_ready()
+    };
+    assert!(!waiting.iter_mut().any(is_ready), "all streams should wait for their turns");
+    let (mut reader, (_, driver)) = (MailboxReader::default(), task());
+    let mut run_driver = || {
+        while mailbox.is_notified() {
+            let _ = mailbox.take(&mut reader, &driver, true, 0, |inner| {
+                inner.outbox.take_bytes();
+                0
+            });
+        }
+    };
+    run_driver();
+    let woken = |waiting: &[(StreamBatch, (Arc<WakeCounter>, Waker))]| {
+        waiting.iter().filter(|(_, (woken, _))| woken.count() > 0).count()
+    };
+    assert_eq!(woken(&waiting), 16, "streams should be granted as many turns as fit into the backlog");
+    assert!(waiting[..16].iter_mut().all(is_ready));
+    run_driver();
+    assert_eq!(woken(&waiting), 20, "unused turns should pass to the other streams");
 }
