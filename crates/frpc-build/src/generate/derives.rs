@@ -4,7 +4,7 @@
 //! not know whether the Rust types of `extern_path` implement these traits. If a field has such a type without the
 //! traits, the derives would not compile.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Item, Path, Token};
@@ -20,8 +20,9 @@ const CONDITIONAL: [&str; 3] = ["Copy", "Eq", "Hash"];
 /// Removes the derives of `Copy`, `Eq` and `Hash` from each message that contains a user-defined type, and from the
 /// enums of its oneofs. Users can restore them with `type_attribute`.
 pub(crate) fn remove_conditional(items: &mut [Item], index: &Index<'_>, externs: &Externs) {
+    let affected = messages_with_user_types(index, externs);
     for MessageType { name, attributes, .. } in message_types(items, index) {
-        if contains_user_type(name, index, externs, &mut HashSet::new())
+        if affected.contains(name)
             && let Some(derive) = attributes.iter_mut().find(|attribute| attribute.path().is_ident("derive"))
         {
             remove_from(derive);
@@ -29,21 +30,23 @@ pub(crate) fn remove_conditional(items: &mut [Item], index: &Index<'_>, externs:
     }
 }
 
-/// Returns whether a message contains, directly or transitively, a type that `extern_path` maps to a user-defined type.
-fn contains_user_type<'a>(
-    name: &'a str,
-    index: &'a Index<'_>,
-    externs: &Externs,
-    visited: &mut HashSet<&'a str>,
-) -> bool {
-    if externs.owner(name) == Some(Owner::User) {
-        return true;
+/// Returns the messages that contain, directly or transitively, a type that `extern_path` maps to a user-defined type.
+fn messages_with_user_types<'a>(index: &'a Index<'_>, externs: &Externs) -> HashSet<&'a str> {
+    let mut owners: HashMap<&str, Vec<&str>> = HashMap::new();
+    for (owner, found) in &index.messages {
+        for field in &found.proto.field {
+            owners.entry(field_type(field, index)).or_default().push(owner);
+        }
     }
-    let Some(found) = index.messages.get(name).filter(|_| visited.insert(name)) else { return false };
-    found.proto.field.iter().any(|field| {
-        let name = field_type(field, index);
-        index.messages.contains_key(name) && contains_user_type(name, index, externs, visited)
-    })
+    let mut pending: Vec<&str> = index.messages.keys().map(String::as_str).collect();
+    pending.retain(|name| externs.owner(name) == Some(Owner::User));
+    let mut affected = HashSet::new();
+    while let Some(name) = pending.pop() {
+        if affected.insert(name) {
+            pending.extend(owners.get(name).into_iter().flatten());
+        }
+    }
+    affected
 }
 
 /// Removes the traits in [`CONDITIONAL`] from a `#[derive]` attribute. The attribute must be the first `#[derive]` of a
