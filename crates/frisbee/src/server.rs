@@ -198,6 +198,9 @@ settings! {
     /// connection may hold 8 KiB regardless of the other connections of its caller. 1/64 of the memory is reserved for
     /// replies.
     ///
+    /// A new caller beside one that holds three quarters gets 1/68 of the memory. Set at least 70 times the length of
+    /// the largest request, and at least 9 MiB, because a body of 16 to 64 KiB may count as 128 KiB.
+    ///
     /// Requests and streams beyond the share of a caller are rejected before their handlers run, and the connection
     /// stays open: fRPC callers receive `ResourceExhausted`. A [`Router`](crate::Router) can decide differently by
     /// using [`is_overloaded`](crate::rpc::ConnectionExt::is_overloaded) and implementing

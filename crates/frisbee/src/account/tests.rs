@@ -173,6 +173,19 @@ fn new_caller_finds_room_after_greedy_ones() {
     }
 }
 
+/// The documentation of `ServerBuilder::memory_max` states this part.
+#[test]
+fn caller_beside_full_one_gets_part_of_memory() {
+    for total in [4 * MIB, 9 * MIB, 256 * MIB] {
+        let budget = budget(total);
+        let full = of(&budget, 1);
+        assert!(fill(&full, 4096) > total / 4 * 3 - 4096);
+        let room = of(&budget, 2).room();
+        assert!((total / 70..=total / 68 + 4096).contains(&room), "caller has {room} of {total} bytes");
+        assert_eq!(room >= body_memory(50_000), total >= 9 * MIB);
+    }
+}
+
 #[test]
 fn site_networks_beyond_limit_share_one_caller() {
     let budget = budget(64 * MIB);
