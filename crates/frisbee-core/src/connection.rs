@@ -422,7 +422,7 @@ impl Connection {
         let shows_by = self.shows_by.filter(|_| !self.is_beginning());
         let silent = self.keepalive.deadline();
         let due = earlier(earlier(silent, stalled), earlier(self.pace.deadline(), shows_by));
-        if self.is_resting() { earlier(due, self.abuse.deadline()) } else { due }
+        earlier(due, self.abuse.deadline())
     }
 
     /// Handles expired timers, for example by sending a PING or by returning a close reason.

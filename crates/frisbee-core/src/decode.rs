@@ -376,10 +376,7 @@ impl Decoder {
             partial.missing = partial.missing.saturating_sub(count);
             partial.piece = partial.piece.saturating_sub(count);
         }
-        if partial.piece > 0 {
-            return None;
-        }
-        // The fragment is complete, but the rest of the packet's body follows in other fragments.
+        // The rest of the body follows, perhaps in other fragments.
         if partial.missing > 0 {
             return None;
         }
