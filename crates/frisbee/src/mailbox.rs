@@ -506,47 +506,42 @@ impl Mailbox {
     /// Removes a task that no longer waits for permission to open a stream.
     #[cold]
     pub(crate) fn leave_slot(&self, place: &mut PermitPlace) {
-        // `left` outlives the lock that `grant_slots` takes, because dropping the waker may drop the last reference to
-        // a task.
-        let mut left = None;
-        self.grant_slots(|inner| left = inner.openers.leave(place));
+        // Drop the waker without the lock, because it may be the last reference to a task.
+        drop(self.grant_slots(|inner| inner.openers.leave(place)));
     }
 
     /// Removes a task that no longer waits for its stream's turn to send.
     #[cold]
     pub(crate) fn leave_turn(&self, place: &mut PermitPlace) {
-        // `left` outlives the lock that `grant_slots` takes, because dropping the waker may drop the last reference to
-        // a task.
-        let mut left = None;
-        self.grant_slots(|inner| left = inner.waiters.leave_turn(place));
+        // Drop the waker without the lock, because it may be the last reference to a task.
+        drop(self.grant_slots(|inner| inner.waiters.leave_turn(place)));
     }
 
     /// Revokes grants that tasks have not used in time: turns to send on a stream, and permits to open a stream.
     /// Returns the time at which the next grant expires.
     #[cold]
     pub(crate) fn expire_slots(&self, now: Instant) -> Option<Instant> {
-        let mut due = None;
         self.grant_slots(|inner| {
             inner.openers.expire(now);
             if let Some(turns) = inner.waiters.turns() {
                 turns.expire(now);
             }
-            due = inner.grants_due();
-        });
-        due
+            inner.grants_due()
+        })
     }
 
     /// Applies `change` to the mailbox. Then grants turns to waiting senders of streams, and permits to tasks that wait
-    /// to open a stream. Notifies the driver, which revokes grants when they expire.
-    fn grant_slots(&self, change: impl FnOnce(&mut MailboxState)) {
+    /// to open a stream. Notifies the driver, which revokes grants when they expire. Returns the result of `change`.
+    fn grant_slots<T>(&self, change: impl FnOnce(&mut MailboxState) -> T) -> T {
         let mut inner = self.inner.lock();
-        change(&mut inner);
+        let changed = change(&mut inner);
         let mut openers = inner.grant_slots();
         openers.extend(inner.grant_turns(self.backlog_max()));
         let task = if openers.is_empty() { None } else { self.to_wake(&inner) };
         drop(inner);
         wake_all(openers);
         wake(task);
+        changed
     }
 
     /// Records that the connection has ended and its last bytes have been written.
