@@ -1,10 +1,13 @@
 //! Tests of the layouts of peers.
 
 use super::*;
+use crate::api::extras::Extras;
 use crate::wire::envelope::Envelope;
 use crate::wire::layouts::tests::FIRST;
+use crate::wire::prefix::Prefix;
 use bytes::Bytes;
 use frisbee::testing::DetachedConnection;
+use std::sync::mpsc;
 use tokio::runtime::Handle;
 
 /// Regression test: a call after the timeout for the peer's layout was held until the connection ended.
@@ -106,4 +109,45 @@ async fn plans_of_service_are_created_once() {
     });
     let plans: Vec<_> = plans.collect();
     assert!(matches!(plans[..], [one, other] if one == other), "{plans:?}");
+}
+
+/// A value of a call whose destructor uses the layouts of its connection.
+#[derive(Clone)]
+struct LayoutUser(#[allow(dead_code, reason = "its drop is observed")] Arc<UserState>);
+
+struct UserState {
+    layouts: Arc<PeerLayouts>,
+    was_locked: mpsc::Sender<bool>,
+}
+
+impl Drop for UserState {
+    fn drop(&mut self) {
+        // Ignore the error, because the test may have ended.
+        let _ = self.was_locked.send(self.layouts.state.is_locked());
+    }
+}
+
+/// Regression test: a cancelled call was dropped under the lock of the layouts, which the destructors of its values may
+/// need.
+#[tokio::test]
+async fn cancelled_call_is_dropped_without_lock() {
+    let detached = DetachedConnection::new(Handle::current(), 1 << 20);
+    let connection = detached.connection();
+    let layouts: Arc<PeerLayouts> = connection.attachments().get_or_insert();
+    let added = layouts.add_called(
+        vec![announced(Fingerprint::new([7; 16]), vec![10])],
+        |_| Some(&FIRST),
+        |_| true,
+        |_| false,
+        connection,
+    );
+    added.expect("announcement should be within the limits");
+    let (was_locked, drops) = mpsc::channel();
+    let mut options = Box::<Prefix>::default();
+    let user = LayoutUser(Arc::new(UserState { layouts: layouts.clone(), was_locked }));
+    Extras::extensions_mut(&mut options.extras).insert(user);
+    let envelope = Envelope { options: Some(options), ..Envelope::bare(Bytes::new()) };
+    layouts.hold(HeldCall::Unary(PacketId(1), Operation::FIRST_USER, envelope, None), connection);
+    assert!(layouts.cancel(PacketId(1), Operation::FIRST_USER), "call should be held");
+    assert_eq!(drops.try_recv(), Ok(false));
 }
