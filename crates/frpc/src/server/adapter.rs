@@ -3,6 +3,8 @@
 
 pub(crate) mod peers;
 pub(crate) mod responses;
+#[cfg(test)]
+mod tests;
 pub(crate) mod turn;
 
 use crate::api::authorize::PeerRules;

@@ -26,12 +26,12 @@ use tokio::task::{JoinError, JoinHandle};
 
 impl AdapterMethods {
     /// Starts a batch of calls at time `now`. The calls are made one after the other on the current thread, within the
-    /// runtime of the handlers. Blocks while another batch of the same client is in progress.
+    /// runtime of the handlers. While another batch of the same client is in progress, all handlers are spawned as tasks.
     pub fn batch(&self, now: Instant) -> AdapterBatch<'_> {
         let adapter = &*self.caller;
         let _entered = adapter.connection.runtime_handle().enter();
         let caller = Caller::new(&adapter.connection, &self.offer.load, None, false);
-        AdapterBatch { adapter, caller, inline_runs: adapter.inline_runs.lock(), began: now, _entered }
+        AdapterBatch { adapter, caller, inline_runs: adapter.inline_runs.try_lock(), began: now, _entered }
     }
 }
 
@@ -39,7 +39,9 @@ impl AdapterMethods {
 pub struct AdapterBatch<'a> {
     adapter: &'a AdapterCaller,
     caller: Caller,
-    inline_runs: MutexGuard<'a, InlineRuns>,
+    /// `None` if another batch was in progress at the start. A handler of that batch may have started this one, so
+    /// waiting for its end could deadlock.
+    inline_runs: Option<MutexGuard<'a, InlineRuns>>,
     began: Instant,
     _entered: EnterGuard<'a>,
 }
@@ -51,7 +53,9 @@ impl Drop for AdapterBatch<'_> {
         connection.set_routed(0);
         let clock = || tokio::time::Instant::now().into_std();
         // If the batch took too long, further handlers are spawned as tasks.
-        self.inline_runs.end_batch(self.began, clock, || connection.turn_max());
+        if let Some(inline_runs) = &mut self.inline_runs {
+            inline_runs.end_batch(self.began, clock, || connection.turn_max());
+        }
     }
 }
 
@@ -128,7 +132,7 @@ impl AdapterSlot {
         let has_options = timeout.is_some() || extras.as_deref().is_some();
         let options = has_options.then(|| Box::new(Prefix { timeout, extras, ..Prefix::default() }));
         let mut outcome = None;
-        let inline = inline_runs.begin();
+        let inline = inline_runs.as_mut().is_some_and(|inline_runs| inline_runs.begin());
         adapter.connection.set_routed(self.method.operation);
         let permits = &self.method.methods.caller;
         let has_permit = permits.enter_call();
