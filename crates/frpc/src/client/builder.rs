@@ -424,6 +424,9 @@ impl ChannelBuilder {
     /// connecting. `address` is the authority (host and port) of the calls, preceded by `https://` if the transports
     /// use TLS.
     ///
+    /// A transport is polled under the lock of its connection. It must therefore neither use the channel nor run tasks
+    /// that use it, for example by a waker that polls its task immediately.
+    ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), frpc::Error> {
