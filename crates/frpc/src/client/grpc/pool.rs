@@ -17,9 +17,11 @@ use super::{GrpcCall, GrpcLinks, Shared, after};
 use crate::Status;
 use crate::calls::events::ServerEvent;
 use crate::calls::failures::{closed, unreachable};
+use crate::client::connect_task::RUNTIME_ENDED;
 use crate::clock::{self, now};
 use bytes::Bytes;
 use frisbee::rpc::ParkedFuture;
+use parking_lot::MutexGuard;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
@@ -46,7 +48,8 @@ pub(super) struct Pool {
     failures: u32,
     retry_at: Option<Instant>,
     last_error: Arc<str>,
-    is_closed: bool,
+    /// Status of further calls once the channel is closed or its runtime has ended.
+    over: Option<Status>,
 }
 
 impl GrpcLinks {
@@ -74,7 +77,7 @@ impl GrpcLinks {
             // Register before checking the state, so that a change in between wakes this task.
             changed.as_mut().enable();
             {
-                let pool = &mut *self.0.pool.lock();
+                let pool = self.0.pool.lock();
                 match &pool.dial_error {
                     Some(error) => {
                         let source = io::Error::other(&**error);
@@ -89,7 +92,7 @@ impl GrpcLinks {
     }
 
     /// Connects if there is no connection, then waits until no connection accepts calls. Returns `true` when this
-    /// happens, and `false` once the channel is closed.
+    /// happens, and `false` once the channel is closed or its runtime has ended.
     pub(crate) async fn keep_one(&self) -> bool {
         let mut has_connected = false;
         loop {
@@ -98,8 +101,8 @@ impl GrpcLinks {
             changed.as_mut().enable();
             self.0.remove_closing();
             let retry_at = {
-                let pool = &mut *self.0.pool.lock();
-                if pool.is_closed {
+                let pool = self.0.pool.lock();
+                if pool.over.is_some() {
                     return false;
                 }
                 let retry_at = pool.retry_at.filter(|retry_at| now() < *retry_at);
@@ -117,7 +120,7 @@ impl GrpcLinks {
     /// Prevents further calls. The connections close once their calls have ended.
     pub(crate) fn close(&self) {
         let mut pool = self.0.pool.lock();
-        pool.is_closed = true;
+        pool.over.get_or_insert_with(closed);
         pool.links.drain(..).for_each(|link| link.close());
         drop(pool); // Waking a task may run arbitrary code.
         self.0.changes.notify();
@@ -156,10 +159,9 @@ impl Shared {
             changed.as_mut().enable();
             self.remove_closing();
             let (dials, retry_at) = {
-                let mut guard = self.pool.lock();
-                let pool = &mut *guard;
-                if pool.is_closed {
-                    return Err(closed());
+                let pool = self.pool.lock();
+                if let Some(status) = &pool.over {
+                    return Err(status.clone());
                 }
                 let is_refusing = |link: &&Arc<Link>| refused_by.is_some_and(|refused| Arc::ptr_eq(link, refused));
                 let mut links = pool.links.iter().filter(|link| !is_refusing(link));
@@ -169,7 +171,7 @@ impl Shared {
                 let refusing = || pool.links.iter().find(is_refusing).filter(|_| has_waited);
                 let opened = opened.or_else(|| refusing()?.call(caller, &head, message));
                 if let Some(call) = opened {
-                    drop(guard);
+                    drop(pool);
                     if has_waited {
                         // Wake the next waiting call, because there may be room for another stream.
                         self.changes.calls.notify_one();
@@ -177,14 +179,14 @@ impl Shared {
                     return call;
                 }
                 let retry_at = pool.retry_at.filter(|retry_at| now() < *retry_at);
-                let may_dial = pool.links.len() < LINKS_MAX;
+                let (dials, may_dial) = (pool.dials, pool.links.len() < LINKS_MAX);
                 match retry_at {
                     None if may_dial => self.dial(pool),
                     Some(_) if pool.links.is_empty() => return Err(self.unreachable(&pool.last_error)),
                     _ if caller.is_some() => return Err(self.busy()),
                     _ => {}
                 }
-                (pool.dials, retry_at.filter(|_| may_dial))
+                (dials, retry_at.filter(|_| may_dial))
             };
             // Connect when the pause ends, because no event may occur before the call's deadline.
             let until = [retry_at, call.open_until].into_iter().flatten().min();
@@ -222,49 +224,68 @@ impl Shared {
     }
 
     /// Starts a connection attempt, unless one is in progress. The attempt continues if the caller is dropped.
-    fn dial(self: &Arc<Self>, pool: &mut Pool) {
+    fn dial(self: &Arc<Self>, mut pool: MutexGuard<'_, Pool>) {
         if std::mem::replace(&mut pool.is_dialling, true) {
             return;
         }
-        let links = self.clone();
+        // Release the lock before spawning, because a runtime that has ended drops the task immediately.
+        drop(pool);
+        let mut attempt = DialAttempt { links: self.clone(), opened: None };
         self.runtime.spawn(async move {
-            let connecting = links.clone();
-            // Catch panics of the connector. Otherwise, this task could not record the failure.
+            let connecting = attempt.links.clone();
+            // Catch panics of the connector, to report them as failures.
             let opened = ParkedFuture::new(async move {
                 let Shared { runtime, changes, keepalive, .. } = &*connecting;
                 Link::open((connecting.connect)().await?, runtime, changes.clone(), *keepalive).await
             });
             let opened = opened.await.unwrap_or_else(|_| Err(io::Error::other("connecting panicked")));
-            let mut guard = links.pool.lock();
-            let pool = &mut *guard;
-            pool.is_dialling = false;
-            pool.dials += 1;
-            pool.dial_error = None;
-            let mut is_first = false;
-            match opened {
-                // Close a connection that was established after the channel had been closed.
-                Ok(link) if pool.is_closed => link.close(),
-                Ok(link) => {
-                    is_first = pool.links.is_empty();
-                    pool.links.push(link);
-                }
-                Err(error) => {
-                    let error: Arc<str> = error.to_string().into();
-                    pool.dial_error = Some(error.clone());
-                    pool.pause(error);
-                }
-            }
-            drop(guard); // The observer may run arbitrary code.
-            if is_first {
-                links.calls.show();
-                links.calls.report(ServerEvent::Connected);
-            }
-            links.changes.notify();
+            attempt.opened.get_or_insert(opened.map_err(|error| error.to_string().into()));
         });
     }
 
     fn unreachable(&self, error: &str) -> Status {
         unreachable(&format!("no connection to {}: {error}", self.authority()))
+    }
+}
+
+/// A connection attempt, whose outcome is reported when it is dropped.
+struct DialAttempt {
+    links: Arc<Shared>,
+    /// The connection or the error. `None` if the runtime of the channel has dropped the task.
+    opened: Option<Result<Arc<Link>, Arc<str>>>,
+}
+
+impl Drop for DialAttempt {
+    fn drop(&mut self) {
+        let links = &self.links;
+        let mut guard = links.pool.lock();
+        let pool = &mut *guard;
+        pool.is_dialling = false;
+        pool.dials += 1;
+        pool.dial_error = None;
+        let mut is_first = false;
+        match self.opened.take() {
+            // Close a connection that was established after the channel had been closed.
+            Some(Ok(link)) if pool.over.is_some() => link.close(),
+            Some(Ok(link)) => {
+                is_first = pool.links.is_empty();
+                pool.links.push(link);
+            }
+            Some(Err(error)) => {
+                pool.dial_error = Some(error.clone());
+                pool.pause(error);
+            }
+            None => {
+                pool.dial_error = Some(RUNTIME_ENDED.into());
+                pool.over.get_or_insert_with(|| unreachable(RUNTIME_ENDED));
+            }
+        }
+        drop(guard); // The observer may run arbitrary code.
+        if is_first {
+            links.calls.show();
+            links.calls.report(ServerEvent::Connected);
+        }
+        links.changes.notify();
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tests of connections to gRPC servers.
 
 mod server;
+mod unsent;
 
 use super::super::*;
 use super::*;
