@@ -348,17 +348,14 @@ impl Link {
         self.0.lock().is_closing
     }
 
-    /// Returns `true` once after the server has replied to a call, and `false` before and on later queries.
-    pub(super) fn take_first_reply(&self) -> bool {
+    /// Checks the connection for its pool. Returns whether it accepts no further streams, whether this is the first
+    /// check since the server has replied to a call, and, if the connection closes without any reply, the reason. The
+    /// reason is empty if it is unknown.
+    pub(super) fn check(&self) -> (bool, bool, Option<Arc<str>>) {
         let mut state = self.0.lock();
-        state.has_replied && !std::mem::replace(&mut state.is_counted, true)
-    }
-
-    /// Returns the reason why the connection closes, or `None` if the server has replied to a call on it. The reason is
-    /// empty if it is unknown.
-    pub(super) fn early_end(&self) -> Option<Arc<str>> {
-        let state = self.0.lock();
-        (!state.has_replied).then(|| state.reason.clone().unwrap_or_default())
+        let is_first_reply = state.has_replied && !std::mem::replace(&mut state.is_counted, true);
+        let is_early_end = state.is_closing && !state.has_replied;
+        (state.is_closing, is_first_reply, is_early_end.then(|| state.reason.clone().unwrap_or_default()))
     }
 
     /// Closes the connection once its calls in progress have ended.

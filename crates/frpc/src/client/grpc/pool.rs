@@ -128,13 +128,30 @@ impl GrpcLinks {
 }
 
 impl Shared {
-    /// Removes connections that accept no more calls. Reports the end of the last one.
+    /// Removes connections that accept no more calls. Reports the end of the last one. If two in a row have ended
+    /// without a reply, delays the next connection attempt. A single one causes no delay, because servers also close
+    /// connections gracefully.
     fn remove_closing(&self) {
-        let mut pool = self.pool.lock();
-        let was_connected = !pool.links.is_empty();
-        pool.remove_closing();
-        let is_retired = was_connected && pool.links.is_empty();
-        drop(pool); // The observer may run arbitrary code.
+        let mut guard = self.pool.lock();
+        let Pool { links, failures, .. } = &mut *guard;
+        let (was_connected, mut failed) = (!links.is_empty(), None);
+        links.retain(|link| {
+            let (is_closing, is_first_reply, early_end) = link.check();
+            // Only the first reply on a connection resets the count. Otherwise, a working connection would keep it at
+            // zero while attempts to make further connections fail.
+            if is_first_reply {
+                *failures = 0;
+            }
+            failed = early_end.or(failed.take());
+            !is_closing
+        });
+        let is_retired = was_connected && links.is_empty();
+        match failed {
+            Some(_) if *failures == 0 => *failures = 1,
+            Some(reason) => guard.pause(reason),
+            None => {}
+        }
+        drop(guard); // The observer may run arbitrary code.
         if is_retired {
             self.calls.report(ServerEvent::Retired);
         }
@@ -290,27 +307,6 @@ impl Drop for DialAttempt {
 }
 
 impl Pool {
-    /// Removes connections that accept no more calls. If two in a row have ended without a reply, delays the next
-    /// connection attempt. A single one causes no delay, because servers also close connections gracefully.
-    fn remove_closing(&mut self) {
-        let mut failed = None;
-        self.links.retain(|link| {
-            // Only the first reply on a connection resets the count. Otherwise, a working connection would keep it at
-            // zero while attempts to make further connections fail.
-            if link.take_first_reply() {
-                self.failures = 0;
-            }
-            let is_closing = link.is_closing();
-            failed = link.early_end().filter(|_| is_closing).or(failed.take());
-            !is_closing
-        });
-        match failed {
-            Some(_) if self.failures == 0 => self.failures = 1,
-            Some(reason) => self.pause(reason),
-            None => {}
-        }
-    }
-
     fn pause(&mut self, error: Arc<str>) {
         let most = PAUSE_FIRST.saturating_mul(1 << self.failures.min(16)).min(PAUSE_MAX);
         self.retry_at = Some(after(now(), most.mul_f64(0.5 + fastrand::f64() / 2.0)));
