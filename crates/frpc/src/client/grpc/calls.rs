@@ -77,6 +77,9 @@ pub(crate) fn streaming<B: Message + 'static>(
     request: Request<Result<GrpcRequests, Status>>,
 ) -> Result<Response<Streaming<B>>, Status> {
     let timeout = context::allowed(request.timeout());
+    if timeout.is_some_and(|timeout| timeout.is_zero()) {
+        return Err(out_of_time());
+    }
     let (requests, extras) = request.into_parts();
     let codec = protobuf_codec()?;
     let until = clock::after(timeout);

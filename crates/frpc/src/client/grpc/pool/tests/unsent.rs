@@ -26,3 +26,28 @@ fn calls_fail_after_channel_runtime_ends() {
         });
     }
 }
+
+/// Regression test: a streaming call was sent although its deadline had passed.
+#[tokio::test(start_paused = true)]
+async fn late_streaming_calls_are_not_sent() {
+    let (transport, _server) = Server::new(1).await;
+    let channel = channel(transport);
+    let calls: [BoxFuture<'_, Result<(), Status>>; 2] = [
+        Box::pin(async {
+            let mut request = Request::new(Empty);
+            request.set_timeout(Duration::ZERO);
+            let replies = channel.server_streaming::<_, Empty>(&METHOD, request).await?;
+            replies.into_inner().message().await.map(drop)
+        }),
+        Box::pin(async {
+            let mut requests = Request::new(crate::iter([Empty]));
+            requests.set_timeout(Duration::ZERO);
+            let replies = channel.streaming::<_, Empty>(&METHOD, requests).await?;
+            replies.into_inner().message().await.map(drop)
+        }),
+    ];
+    for call in calls {
+        let status = call.await.expect_err("call should fail");
+        assert_eq!((status.code(), status.may_have_run()), (Code::DeadlineExceeded, false), "{status}");
+    }
+}
