@@ -1,5 +1,6 @@
 //! Tests of connections to gRPC servers.
 
+mod random;
 mod server;
 mod unsent;
 
