@@ -97,7 +97,6 @@ impl GrpcLinks {
         let mut has_connected = false;
         loop {
             let mut changed = pin!(self.0.changes.links.notified());
-            // Register before checking the state, so that a change in between wakes this task.
             changed.as_mut().enable();
             self.0.remove_closing();
             let retry_at = {
@@ -172,7 +171,6 @@ impl Shared {
             // callers, which may have used up their share, therefore wait only for connection attempts.
             let changes = if caller.is_some() { &self.changes.links } else { &self.changes.calls };
             let mut changed = pin!(changes.notified());
-            // Register before checking the state, so that a change in between wakes this task.
             changed.as_mut().enable();
             self.remove_closing();
             let (dials, retry_at) = {
