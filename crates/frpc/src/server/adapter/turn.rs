@@ -26,7 +26,7 @@ use tokio::task::{JoinError, JoinHandle};
 
 impl AdapterMethods {
     /// Starts a batch of calls at time `now`. The calls are made one after the other on the current thread, within the
-    /// runtime of the handlers. While another batch of the same client is in progress, all handlers are spawned as tasks.
+    /// runtime of the handlers. If another batch of the same client is in progress, all handlers run as tasks.
     pub fn batch(&self, now: Instant) -> AdapterBatch<'_> {
         let adapter = &*self.caller;
         let _entered = adapter.connection.runtime_handle().enter();
