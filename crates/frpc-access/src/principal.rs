@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::task::AbortHandle;
 
 /// An authenticated caller: the subject of a certificate, a local Unix user, or the bearer of a token.
 ///
@@ -276,17 +277,18 @@ impl Principal {
         let lock = connection.attachments().get_or_insert::<SignInLock>();
         // Hold the lock during both the check and the replacement, because otherwise concurrent sign-ins could both
         // succeed.
-        let signing_in = lock.0.lock();
+        let mut closing = lock.0.lock();
         if Self::of(connection).is_some_and(|own| own.expires().is_none()) {
             return Err(Status::failed_precondition("the connection itself identifies the caller"));
         }
         self.own(connection);
-        drop(signing_in);
+        // Abort the task of the replaced principal, because the tasks of repeated sign-ins would accumulate.
+        closing.take().iter().for_each(AbortHandle::abort);
         let Some(expires) = self.expires() else { return Ok(()) };
         let (of, signed_in) = (connection.clone(), Arc::downgrade(&self.0));
         // Spawn the task on the runtime rather than on the connection, because a shutdown would wait for tasks of the
         // connection.
-        connection.runtime_handle().spawn(async move {
+        let task = connection.runtime_handle().spawn(async move {
             if tokio::time::timeout_at(expires.into(), of.closed()).await.is_ok() {
                 return;
             }
@@ -295,6 +297,7 @@ impl Principal {
                 of.close();
             }
         });
+        *closing = Some(task.abort_handle());
         Ok(())
     }
 
@@ -328,9 +331,9 @@ struct ConnectionPrincipal(Principal);
 struct TransportPrincipals([Option<Principal>; 2]);
 
 /// Lock held while a sign-in checks and replaces the principal of a connection, so that concurrent sign-ins cannot both
-/// succeed.
+/// succeed. Contains the task that closes the connection when its principal expires.
 #[derive(Default)]
-struct SignInLock(Mutex<()>);
+struct SignInLock(Mutex<Option<AbortHandle>>);
 
 impl fmt::Debug for Principal {
     /// Formats the principal without the values attached for handlers, which may be secrets.
@@ -349,19 +352,40 @@ mod tests {
     use super::*;
     use frpc::{Channel, Server};
     use std::sync::Barrier;
+    use tokio::runtime::Handle;
     use tokio::sync::mpsc;
 
-    /// Regression test: two concurrent sign-ins both succeeded, and later calls of the first caller were attributed to
-    /// the second caller.
-    #[tokio::test]
-    async fn one_of_concurrent_sign_ins_fails() {
+    /// Connects a client, and returns it with the connection at its server.
+    async fn connected() -> (Channel, Connection) {
         let (connects, mut connected) = mpsc::unbounded_channel();
         let server = Server::builder().on_connect(move |connection| drop(connects.send(connection.clone())));
         let server = server.build().expect("default server settings should be valid");
         let (here, there) = frpc::memory();
         tokio::spawn(async move { server.serve_connection(there).await });
-        let _client = Channel::connect_io(here).await.expect("server should accept the in-memory connection");
-        let connection = connected.recv().await.expect("server should report the new connection");
+        let client = Channel::connect_io(here).await.expect("server should accept the in-memory connection");
+        (client, connected.recv().await.expect("server should report the new connection"))
+    }
+
+    /// Regression test: each sign-in left a task until its principal expired.
+    #[tokio::test]
+    async fn repeated_sign_ins_leave_one_task() {
+        let (_client, connection) = connected().await;
+        let before = Handle::current().metrics().num_alive_tasks();
+        let principal = Principal::new("ada", Proof::Other).expiring_in(Duration::from_secs(60));
+        for _ in 0..100 {
+            principal.sign_in(&connection).expect("connection should accept a sign-in");
+            tokio::task::yield_now().await;
+        }
+        tokio::task::yield_now().await;
+        let left = Handle::current().metrics().num_alive_tasks() - before;
+        assert!(left <= 1, "{left} tasks are left");
+    }
+
+    /// Regression test: two concurrent sign-ins both succeeded, and later calls of the first caller were attributed to
+    /// the second caller.
+    #[tokio::test]
+    async fn one_of_concurrent_sign_ins_fails() {
+        let (_client, connection) = connected().await;
         let barrier = Barrier::new(2);
         let sign_in = |name: &str| {
             barrier.wait();
