@@ -82,13 +82,15 @@ impl std::error::Error for TokenError {}
 #[derive(Default)]
 pub(crate) struct Cache(Mutex<CacheGenerations>);
 
+type CachedCallers = HashMap<Box<str>, Arc<JudgedCaller>>;
+
 #[derive(Default)]
 struct CacheGenerations {
     /// Generation of the verification keys that accepted the cached tokens. The cache is cleared when the generation
     /// changes.
     generation: u64,
-    young: HashMap<Box<str>, Arc<JudgedCaller>>,
-    old: HashMap<Box<str>, Arc<JudgedCaller>>,
+    young: CachedCallers,
+    old: CachedCallers,
     /// Memory used by the entries in `young`, in bytes. At most [`HALF`].
     memory: usize,
 }
@@ -96,40 +98,44 @@ struct CacheGenerations {
 impl Cache {
     /// Returns the caller of a cached token, or `None` if the token was accepted with another `generation` of keys.
     pub(crate) fn get(&self, token: &str, generation: u64) -> Option<Arc<JudgedCaller>> {
+        // Declared before the guard, so that evicted callers are dropped without the lock: their principals may have
+        // values whose destructors use the cache.
+        let (_stale, _evicted);
         let mut halves = self.0.lock();
-        halves.begin(generation);
+        _stale = halves.begin(generation);
         if let Some(caller) = halves.young.get(token) {
             return Some(caller.clone());
         }
         let (token, caller) = halves.old.remove_entry(token)?;
-        halves.insert(token, caller.clone());
+        _evicted = halves.insert(token, caller.clone());
         Some(caller)
     }
 
     /// Caches the caller of a token that was accepted with this `generation` of keys.
     pub(crate) fn insert(&self, token: &str, caller: Arc<JudgedCaller>, generation: u64) {
+        let (_stale, _evicted);
         let mut halves = self.0.lock();
-        halves.begin(generation);
-        halves.insert(token.into(), caller);
+        _stale = halves.begin(generation);
+        _evicted = halves.insert(token.into(), caller);
     }
 }
 
 impl CacheGenerations {
-    fn begin(&mut self, generation: u64) {
-        if self.generation != generation {
-            *self = Self { generation, ..Self::default() };
-        }
+    /// Clears the cache if the generation of the keys has changed. Returns its earlier content.
+    fn begin(&mut self, generation: u64) -> Option<Self> {
+        (self.generation != generation).then(|| std::mem::replace(self, Self { generation, ..Self::default() }))
     }
 
-    fn insert(&mut self, token: Box<str>, caller: Arc<JudgedCaller>) {
-        let memory = memory(&token);
+    /// Inserts a caller. Returns the evicted callers.
+    fn insert(&mut self, token: Box<str>, caller: Arc<JudgedCaller>) -> (CachedCallers, Option<Arc<JudgedCaller>>) {
+        let (memory, mut evicted) = (memory(&token), CachedCallers::new());
         if self.memory + memory > HALF {
-            self.old = std::mem::take(&mut self.young);
+            evicted = std::mem::replace(&mut self.old, std::mem::take(&mut self.young));
             self.memory = 0;
         }
-        if self.young.insert(token, caller).is_none() {
-            self.memory += memory;
-        }
+        let replaced = self.young.insert(token, caller);
+        self.memory += if replaced.is_none() { memory } else { 0 };
+        (evicted, replaced)
     }
 }
 
@@ -140,6 +146,8 @@ fn memory(token: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Proof;
+    use std::sync::mpsc;
 
     impl Cache {
         fn len(&self) -> usize {
@@ -154,7 +162,7 @@ mod tests {
 
     #[test]
     fn token_flood_evicts_only_unused_tokens() {
-        let (cache, caller) = (Cache::default(), Arc::new(JudgedCaller::unauthenticated()));
+        let (cache, caller) = (Cache::default(), Arc::new(JudgedCaller::for_test(None)));
         cache.insert("used", caller.clone(), 0);
         let bound = 2 * HALF / memory(&token(0));
         for number in 0..4 * bound {
@@ -168,9 +176,46 @@ mod tests {
         assert!(cache.get(&token(0), 0).is_none(), "oldest token should be dropped");
     }
 
+    /// A value of a principal whose destructor uses the cache.
+    #[derive(Clone)]
+    struct CacheUser(#[allow(dead_code, reason = "its drop is observed")] Arc<UserState>);
+
+    struct UserState {
+        cache: Arc<Cache>,
+        was_locked: mpsc::Sender<bool>,
+    }
+
+    impl Drop for UserState {
+        fn drop(&mut self) {
+            // Ignore the error, because the test may have ended.
+            let _ = self.was_locked.send(self.cache.0.is_locked());
+        }
+    }
+
+    /// Regression test: evicted callers were dropped under the lock of the cache, which the destructors of their values
+    /// may need.
+    #[test]
+    fn evicted_caller_is_dropped_without_lock() {
+        let (cache, (was_locked, drops)) = (Arc::new(Cache::default()), mpsc::channel());
+        let insert = |generation| {
+            let user = UserState { cache: cache.clone(), was_locked: was_locked.clone() };
+            let principal = Principal::new("ada", Proof::Other).with(CacheUser(Arc::new(user)));
+            cache.insert("a", Arc::new(JudgedCaller::for_test(Some(principal))), generation);
+        };
+        insert(0);
+        insert(0);
+        assert_eq!(drops.try_recv(), Ok(false), "replaced caller should be dropped");
+        insert(1);
+        assert_eq!(drops.try_recv(), Ok(false), "caller accepted by old keys should be dropped");
+        for number in 0..4 * HALF / memory(&token(0)) {
+            cache.insert(&token(number), Arc::new(JudgedCaller::for_test(None)), 1);
+        }
+        assert_eq!(drops.try_recv(), Ok(false), "unused caller should be dropped");
+    }
+
     #[test]
     fn token_accepted_by_old_keys_is_evicted() {
-        let (cache, caller) = (Cache::default(), Arc::new(JudgedCaller::unauthenticated()));
+        let (cache, caller) = (Cache::default(), Arc::new(JudgedCaller::for_test(None)));
         cache.insert("a", caller, 7);
         assert!(cache.get("a", 7).is_some());
         assert!(cache.get("a", 8).is_none());

@@ -52,8 +52,8 @@ impl JudgedCaller {
     }
 
     #[cfg(test)]
-    pub(super) fn unauthenticated() -> Self {
-        Self { principal: None, allowed: Box::default(), bucket: None, of_methods: Box::default() }
+    pub(super) fn for_test(principal: Option<Principal>) -> Self {
+        Self { principal, allowed: Box::default(), bucket: None, of_methods: Box::default() }
     }
 
     /// Returns whether an access rule permits the caller. A method without a rule permits nobody.
