@@ -8,24 +8,14 @@ use crate::runtime::wait;
 use crate::server::frisbee_server;
 use crate::stream::{Incoming, frisbee_stream};
 use bytes::Bytes;
-use frisbee_pubsub::{Broker, OPERATIONS, PubSubError, RecvError, Subscription};
 use frpc::Status;
+use frpc::pubsub::{Broker, OPERATIONS, RecvError, Subscription};
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// Key of the topic in the metadata of a message.
 const TOPIC: &std::ffi::CStr = c"topic";
-
-fn status(error: PubSubError) -> Status {
-    match error {
-        PubSubError::Send(error) => error.into(),
-        PubSubError::Topic(_) => Status::invalid_argument(error.to_string()),
-        PubSubError::Refused(_) => Status::permission_denied(error.to_string()),
-        PubSubError::Unconfirmed => Status::data_loss(error.to_string()),
-        _ => Status::unavailable(error.to_string()),
-    }
-}
 
 /// Passes the messages of a subscription to a stream until either ends.
 async fn forward(mut subscription: Subscription, replies: mpsc::Sender<Incoming>) -> Result<(), Status> {
@@ -35,8 +25,8 @@ async fn forward(mut subscription: Subscription, replies: mpsc::Sender<Incoming>
                 let topic = Bytes::copy_from_slice(message.topic().as_bytes());
                 frisbee_reply::of_bytes(message.into_payload().into(), TOPIC, topic)
             }
-            Err(RecvError::Closed(reason)) => return Err(Status::unavailable(reason.to_string())),
-            Err(lost) => frisbee_reply::failure(&Status::data_loss(lost.to_string())),
+            Err(closed @ RecvError::Closed(_)) => return Err(closed.into()),
+            Err(lost) => frisbee_reply::failure(&lost.into()),
         };
         if replies.send(Incoming::Reply(reply)).await.is_err() {
             return Ok(());
@@ -75,7 +65,7 @@ pub unsafe extern "C" fn frisbee_client_publish(
     unsafe {
         guarded(error, || {
             let (client, topic, message) = (handle::get(client)?, text("topic", topic)?, bytes("data", data, len)?);
-            wait(async { client.topics().await?.publish(topic, message).await.map_err(status) })?
+            wait(async { Ok(client.topics().await?.publish(topic, message).await?) })?
         })
     }
 }
@@ -93,7 +83,7 @@ pub unsafe extern "C" fn frisbee_client_sync(client: *mut frisbee_client, error:
     unsafe {
         guarded(error, || {
             let client = handle::get(client)?;
-            wait(async { client.topics().await?.sync().await.map_err(status) })?
+            wait(async { Ok(client.topics().await?.sync().await?) })?
         })
     }
 }
@@ -119,7 +109,7 @@ pub unsafe extern "C" fn frisbee_client_subscribe(
     unsafe {
         guarded_put(error, "stream", stream, || {
             let (client, pattern) = (handle::get(client)?, text("pattern", pattern)?);
-            let subscription = wait(async { client.topics().await?.subscribe(pattern).await.map_err(status) })??;
+            let subscription = wait(async { Ok::<_, Status>(client.topics().await?.subscribe(pattern).await?) })??;
             handle::insert(Arc::new(frisbee_stream::receive(|replies| forward(subscription, replies))?))
         })
     }

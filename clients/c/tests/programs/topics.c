@@ -18,6 +18,20 @@ static void expect(frisbee_reply *reply, const char *topic, const char *message)
     CHECK(frisbee_reply_free(reply) == FRISBEE_OK);
 }
 
+/* Regression test: each refusal was FRISBEE_PERMISSION_DENIED. */
+static void server_without_topics_refuses(void) {
+    frisbee_server *server = NULL;
+    frisbee_client *client = NULL;
+    frisbee_stream *none = NULL;
+    CHECK_OK(frisbee_server_new("t.Game", NULL, &server, &error), error);
+    CHECK_OK(frisbee_server_start(server, "127.0.0.1:0", &error), error);
+    CHECK_OK(frisbee_client_connect(frisbee_server_address(server), NULL, &client, &error), error);
+    CHECK(frisbee_client_subscribe(client, "game.>", &none, &error) == FRISBEE_FAILED_PRECONDITION && none == NULL);
+    CHECK(frisbee_client_free(client) == FRISBEE_OK);
+    CHECK_OK(frisbee_server_stop(server, &error), error);
+    CHECK(frisbee_server_free(server) == FRISBEE_OK);
+}
+
 int main(void) {
     frisbee_server *server = NULL;
     frisbee_client *client = NULL;
@@ -54,6 +68,7 @@ int main(void) {
     CHECK(frisbee_stream_free(moves) == FRISBEE_OK && frisbee_queue_free(queue) == FRISBEE_OK);
     CHECK_OK(frisbee_server_stop(server, &error), error);
     CHECK(frisbee_server_free(server) == FRISBEE_OK);
+    server_without_topics_refuses();
     puts("done");
     return 0;
 }
