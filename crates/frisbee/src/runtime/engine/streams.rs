@@ -134,7 +134,7 @@ impl<R: Router> Engine<R> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(frisbee_loom)))]
 mod tests {
     use super::*;
     use crate::account::Budget;
