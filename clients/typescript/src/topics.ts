@@ -43,8 +43,8 @@ const POSITIONS_MAX = 65536;
 const UNKNOWN_OPERATION = 4;
 const STARTS = { now: 0, last: 1, oldest: 2 };
 /**
- * Timeout in ms for the broker's answer to a request, on each connection. Equal to the timeout in Rust. A server that is
- * not a broker may never answer.
+ * Timeout in ms for the broker's answer to a request, on each connection. Equal to the timeout in Rust. A server that
+ * is not a broker may never answer.
  */
 const ANSWER_TIMEOUT = 10_000;
 
