@@ -17,7 +17,6 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
-use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Maximum number of messages, besides the next one, that a generator may queue before the call requests them. A
 /// generator that handles a cancellation of its task, for example by a timeout, may send another message immediately.
@@ -26,15 +25,6 @@ const EARLY_MESSAGES: usize = 16;
 
 /// The outcome of a function, or the next message of an asynchronous generator, where `None` is its end.
 type Outcome = Result<Option<Payload>, Status>;
-
-/// Maximum number of generators in this process that run ahead of their callers by one message. Resuming a generator
-/// without waiting for the next request saves one wake-up of the event loop per message, but the message that it
-/// produces is not covered by the server's memory limit.
-static AHEAD: Semaphore = Semaphore::const_new(16);
-
-/// Maximum number of consecutive messages after which a generator runs ahead. Afterwards it waits once, so that the
-/// event loop runs other tasks.
-const AHEAD_SUCCESSIVE_MAX: u8 = 4;
 
 /// State that a call shares with the Python code that runs for it.
 #[derive(Default)]
@@ -46,14 +36,8 @@ struct State {
     outcomes: VecDeque<Outcome>,
     /// Waker of the call, which waits for an outcome.
     waker: Option<Waker>,
-    /// Whether the call has requested an outcome that has not been set yet.
-    is_requested: bool,
     /// Future that a generator awaits after each message, until the call requests the next one.
     wanted: Option<Py<Reply>>,
-    /// Permit of a generator that produces a message before the call requests it, until the request.
-    ahead: Option<SemaphorePermit<'static>>,
-    /// Number of messages since the generator last waited for a request.
-    successive: u8,
     /// Python object that can cancel the function: an asyncio task or a future.
     task: Option<Py<PyAny>>,
     /// Whether the last outcome has been set.
@@ -62,62 +46,26 @@ struct State {
     is_over: bool,
 }
 
-impl State {
-    /// Returns whether a generator that sends a message may produce the next one before the call requests it.
-    fn run_ahead(&mut self) -> bool {
-        // A message that was not requested keeps the permit of its generator.
-        if std::mem::take(&mut self.is_requested) && self.successive < AHEAD_SUCCESSIVE_MAX {
-            self.ahead = AHEAD.try_acquire().ok();
-            if self.ahead.is_some() {
-                self.successive = self.successive.saturating_add(1);
-                return true;
-            }
-        }
-        self.successive = 0;
-        false
-    }
-}
-
 impl Shared {
-    /// Sets the last outcome and wakes the call, unless the last outcome has been set before or the call has ended.
-    fn complete(&self, outcome: Outcome) {
+    /// Sets an outcome and wakes the call. The outcome is the last one unless it comes with the future of a generator.
+    /// Returns false if the last outcome has been set before or the call has ended.
+    fn set(&self, outcome: Outcome, wanted: Option<Py<Reply>>) -> bool {
         let mut state = self.0.lock();
         if state.is_complete || state.is_over {
-            return;
+            return false;
         }
-        state.is_complete = true;
+        state.is_complete = wanted.is_none();
         state.outcomes.push_back(outcome);
-        let (task, wanted, waker) = (state.task.take(), state.wanted.take(), state.waker.take());
-        // Release the lock first, because dropping Python objects may run Python code.
-        drop(state);
-        drop((task, wanted));
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-    }
-
-    /// Sends a message of a generator and wakes the call. Completes `wanted` when the generator may produce its next
-    /// message. Returns false if the call is complete or has ended.
-    fn send(&self, py: Python<'_>, message: Payload, wanted: Py<Reply>) -> PyResult<bool> {
-        let mut state = self.0.lock();
-        if state.is_complete || state.is_over {
-            return Ok(false);
-        }
-        let is_ahead = state.run_ahead();
-        state.outcomes.push_back(Ok(Some(message)));
-        let (wanted, next) = if is_ahead { (Some(wanted), None) } else { (None, Some(wanted)) };
-        let before = std::mem::replace(&mut state.wanted, next);
+        state.wanted = wanted;
+        let task = if state.is_complete { state.task.take() } else { None };
         let waker = state.waker.take();
-        // Release the lock first, because dropping and completing Python objects may run Python code.
+        // Release the lock first, because dropping the task may run Python code.
         drop(state);
-        drop(before);
+        drop(task);
         if let Some(waker) = waker {
             waker.wake();
         }
-        match wanted {
-            Some(wanted) => Reply::settle(wanted.bind(py), Ok(py.None().into_bound(py))).map(|()| true),
-            None => Ok(true),
-        }
+        true
     }
 
     /// Polls for an outcome. `sender` resumes a generator that waits until its next message is requested.
@@ -127,8 +75,6 @@ impl Shared {
             return Poll::Ready(outcome);
         }
         state.waker = Some(context.waker().clone());
-        state.is_requested = true;
-        state.ahead = None;
         let wanted = state.wanted.take();
         drop(state);
         if let Some((sender, wanted)) = sender.zip(wanted) {
@@ -151,7 +97,6 @@ impl Shared {
     fn end(&self) -> bool {
         let mut state = self.0.lock();
         state.is_over = true;
-        state.ahead = None;
         !state.is_complete
     }
 
@@ -173,7 +118,7 @@ struct FailIfDropped(Option<Arc<Shared>>);
 impl Drop for FailIfDropped {
     fn drop(&mut self) {
         if let Some(shared) = self.0.take() {
-            shared.complete(Err(Status::unavailable("the event loop of the handler is closed")));
+            shared.set(Err(Status::unavailable("the event loop of the handler is closed")), None);
         }
     }
 }
@@ -197,8 +142,8 @@ impl Completion {
         drop(before);
     }
 
-    /// Sends a message of a generator. Completes `wanted` when the generator may produce the next one. Raises an
-    /// exception if the call has ended, which may be due to the message.
+    /// Sends a message of a generator. Completes `wanted` when the call requests the next one. Raises an exception if
+    /// the call has ended, which may be due to the message.
     fn send(&self, py: Python<'_>, value: &Bound<'_, PyAny>, wanted: Py<Reply>) -> PyResult<()> {
         let waiting = self.shared.0.lock().outcomes.len();
         let status = match self.function.reply(value, self.spoken.get().copied()) {
@@ -207,7 +152,7 @@ impl Completion {
                  cancellations in a row"
             )),
             Ok(payload) => {
-                if self.shared.send(py, payload, wanted)? {
+                if self.shared.set(Ok(Some(payload)), Some(wanted)) {
                     return Ok(());
                 }
                 Status::cancelled("the call has ended")
@@ -215,7 +160,7 @@ impl Completion {
             Err(status) => status,
         };
         let error = status::raised(py, &status);
-        self.shared.complete(Err(status));
+        self.shared.set(Err(status), None);
         Err(error)
     }
 
@@ -225,13 +170,13 @@ impl Completion {
             true => Ok(None),
             false => self.function.reply(value, self.spoken.get().copied()).map(Some),
         };
-        self.shared.complete(outcome);
+        self.shared.set(outcome, None);
     }
 
     /// Completes the call with the exception that the function raised.
     fn fail(&self, py: Python<'_>, error: &Bound<'_, PyAny>) {
         if !self.shared.0.lock().is_complete {
-            self.shared.complete(Err(self.function.raised(py, &PyErr::from_value(error.clone()))));
+            self.shared.set(Err(self.function.raised(py, &PyErr::from_value(error.clone()))), None);
         }
     }
 }
@@ -247,7 +192,7 @@ impl Drop for Completion {
         let error = PyRuntimeError::new_err("the handler ended without a reply");
         // Without an interpreter, the exception cannot be logged.
         let status = Python::try_attach(|py| self.function.raised(py, &error));
-        self.shared.complete(Err(status.unwrap_or_else(ending)));
+        self.shared.set(Err(status.unwrap_or_else(ending)), None);
     }
 }
 
@@ -278,7 +223,7 @@ impl LoopCall {
                     begin.call1(py, (started, completion, variables, generator_of)).map(drop)
                 }
                 Err(status) => {
-                    shared.complete(Err(status));
+                    shared.set(Err(status), None);
                     Ok(())
                 }
             }
@@ -356,8 +301,8 @@ pub(crate) async fn run_elsewhere(function: Arc<Function>, call: Call) -> Result
     single(poll_fn(|context| shared.poll(None, context)).await)
 }
 
-/// Messages of an asynchronous Python generator, each of which is requested when the caller has space for it. `None`
-/// after the last one.
+/// Messages of an asynchronous Python generator, each of which is requested when the caller has space for it.
+/// `None` after the last one.
 pub(crate) struct AsyncGenerated(Option<LoopCall>);
 
 impl AsyncGenerated {
