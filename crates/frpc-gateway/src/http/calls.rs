@@ -14,6 +14,7 @@ use bytes::Bytes;
 use frisbee::MemoryCharge;
 use frpc::{AdapterBatch, AdapterCall, AdapterContext, AdapterMethod, AdapterSlot, AdapterTask};
 use frpc::{Metadata, Request, Response, Status};
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
@@ -71,14 +72,14 @@ pub(crate) struct ResponseOptions<'a> {
     /// Whether the connection closes after the response.
     pub(crate) is_last: bool,
     /// Value of the client's field `accept-encoding`.
-    pub(crate) encodings: Option<&'a [u8]>,
+    pub(crate) encodings: &'a Option<Cow<'a, [u8]>>,
     pub(crate) now: Instant,
 }
 
 impl ResponseOptions<'_> {
     /// Returns the options of a response that rejects a request and closes the connection.
     pub(crate) fn last() -> Self {
-        Self { pass: Pass::default(), is_last: true, encodings: None, now: now() }
+        Self { pass: Pass::default(), is_last: true, encodings: &None, now: now() }
     }
 }
 
@@ -112,7 +113,7 @@ impl<'a> Calls<'a> {
         &mut self,
         head: CallHead,
         body: Bytes,
-        options: ResponseOptions<'_>,
+        options: &ResponseOptions<'_>,
         out: &mut Vec<u8>,
     ) -> Option<PendingCall> {
         match head.callee {
@@ -165,7 +166,7 @@ impl ResolvedMethod {
         batch: &mut AdapterBatch<'_>,
         context: &AdapterContext,
         request: Request<Bytes>,
-        options: ResponseOptions<'_>,
+        options: &ResponseOptions<'_>,
         out: &mut Vec<u8>,
     ) -> Option<PendingCall> {
         let Self { format, slot, digits, .. } = self;
@@ -192,7 +193,7 @@ impl ResolvedMethod {
             }
             AdapterCall::Ready(Err(status)) => {
                 open.undo(out);
-                written::put(out, &unary::failure(&status).compressed(options.encodings), options, true);
+                written::put(out, &unary::failure(&status).compressed(options.encodings.as_deref()), options, true);
                 None
             }
             AdapterCall::InProgress(task) => {

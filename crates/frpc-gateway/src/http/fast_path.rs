@@ -203,13 +203,13 @@ impl<'a> FastPath<'a> {
         match ended {
             FinishedCall::JsonRpc(answer, session) => {
                 self.calls.session = Some(session);
-                self.respond(&answer.compressed(encodings), pass, is_last).await
+                self.respond(&answer.compressed(encodings.as_deref()), pass, is_last).await
             }
             FinishedCall::Method(answer, hold) => {
                 let is_last = self.is_last(is_last);
                 // Release the charge, because waiting for the write charges the response again.
                 drop(hold);
-                self.put(&answer.compressed(encodings), pass, is_last).await?;
+                self.put(&answer.compressed(encodings.as_deref()), pass, is_last).await?;
                 Ok(if is_last { NextAction::Close } else { NextAction::Next })
             }
         }
@@ -323,15 +323,17 @@ impl<'a> FastPath<'a> {
             Ok(metadata) => metadata,
             Err(invalid) => return self.respond(&invalid.answer(), pass, is_last).await,
         };
-        let timeout = match (callee, known.connect_timeout()) {
-            (CallTarget::JsonRpc, _) => None,
-            (CallTarget::Method(_), Ok(timeout)) => timeout,
-            (CallTarget::Method(_), Err(reason)) => return self.respond(&unary::invalid(reason), pass, is_last).await,
+        let timeout = match callee {
+            CallTarget::JsonRpc => None,
+            CallTarget::Method(_) => match known.connect_timeout() {
+                Ok(timeout) => timeout,
+                Err(reason) => return self.respond(&unary::invalid(reason), pass, is_last).await,
+            },
         };
         let head = CallHead { callee, metadata, timeout };
-        let encodings = known.accept_encoding.as_deref();
+        let encodings = &known.accept_encoding;
         let options = ResponseOptions { pass, is_last: self.is_last(is_last), encodings, now: now() };
-        let pending = self.calls.begin(head, body, options, &mut self.output);
+        let pending = self.calls.begin(head, body, &options, &mut self.output);
         match pending {
             Some(pending) => self.wait(pending, ResponseOptions { is_last, ..options }).await,
             None if options.is_last => Ok(NextAction::Close),
@@ -370,7 +372,7 @@ impl<'a> FastPath<'a> {
     }
 
     fn malformed(&mut self, malformed: Malformed) -> NextAction {
-        written::put(&mut self.output, &malformed.answer(), ResponseOptions::last(), true);
+        written::put(&mut self.output, &malformed.answer(), &ResponseOptions::last(), true);
         NextAction::Close
     }
 
@@ -475,7 +477,7 @@ impl<'a> FastPath<'a> {
     async fn put(&mut self, answer: &Answer, pass: Pass<'_>, is_last: bool) -> io::Result<()> {
         let is_separate = answer.body.len() >= SEPARATE_MIN;
         let options = ResponseOptions { pass, is_last, ..ResponseOptions::last() };
-        written::put(&mut self.output, answer, options, !is_separate);
+        written::put(&mut self.output, answer, &options, !is_separate);
         if is_separate { self.flush(&answer.body).await } else { Ok(()) }
     }
 

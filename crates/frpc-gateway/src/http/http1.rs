@@ -92,7 +92,7 @@ impl ConnectionEnd {
             Self::Served(served) => return Ok(served.or_else(|error| super::ended(&error))),
             Self::Refused(malformed) => {
                 let mut output = Vec::new();
-                written::put(&mut output, &malformed.answer(), ResponseOptions::last(), true);
+                written::put(&mut output, &malformed.answer(), &ResponseOptions::last(), true);
                 transport.write_all(&output).await?;
             }
             Self::Idle => {}

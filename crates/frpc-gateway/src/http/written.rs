@@ -15,8 +15,8 @@ use std::time::Instant;
 pub(crate) type ExtraFields = [(Cow<'static, str>, String)];
 
 /// Appends a response head, and the body if `with_body` is set.
-pub(crate) fn put(out: &mut Vec<u8>, answer: &Answer, options: ResponseOptions<'_>, with_body: bool) {
-    let ResponseOptions { pass, is_last, now, .. } = options;
+pub(crate) fn put(out: &mut Vec<u8>, answer: &Answer, options: &ResponseOptions<'_>, with_body: bool) {
+    let ResponseOptions { pass, is_last, now, .. } = *options;
     if answer.status == 200 {
         out.extend_from_slice(b"HTTP/1.1 200 OK\r\n");
     } else {
@@ -93,23 +93,19 @@ impl OpenResponse {
     /// Completes the response after the caller has appended the body: compresses a long body if the client accepts
     /// gzip, and writes the body's length into `content-length`. Returns the number of digits, so that the next
     /// response can reserve space for them.
-    pub(crate) fn end(self, out: &mut Vec<u8>, fields: &ExtraFields, options: ResponseOptions<'_>) -> usize {
-        let ResponseOptions { pass, is_last, encodings, .. } = options;
+    pub(crate) fn end(self, out: &mut Vec<u8>, fields: &ExtraFields, options: &ResponseOptions<'_>) -> usize {
+        let ResponseOptions { pass, is_last, encodings, .. } = *options;
         let Self { length, content, .. } = self;
-        let compressed = gzip::compressed(out.get(content..).unwrap_or_default(), encodings);
-        if let Some(body) = &compressed {
-            out.truncate(content);
-            out.extend_from_slice(body);
-        }
+        let is_compressed = out.len() - content >= gzip::COMPRESS_MIN && compress(out, content, encodings.as_deref());
         let mut digits = [0; DIGITS];
         let digits = decimal(out.len() - content, &mut digits);
-        let is_usual = fields.is_empty() && pass.readable_by.is_none() && !is_last && compressed.is_none();
+        let is_usual = fields.is_empty() && pass.readable_by.is_none() && !is_last && !is_compressed;
         match out.get_mut(length.clone()) {
             Some(slot) if is_usual && slot.len() == digits.len() => slot.copy_from_slice(digits),
             _ => {
                 let mut rest = digits.to_vec();
                 rest.extend_from_slice(b"\r\n");
-                if compressed.is_some() {
+                if is_compressed {
                     put_field(&mut rest, "content-encoding", b"gzip");
                 }
                 put_fields(&mut rest, fields, pass, is_last);
@@ -143,6 +139,15 @@ fn decimal(mut number: usize, digits: &mut [u8; DIGITS]) -> &[u8] {
     digits.get(begin..).unwrap_or_default()
 }
 
+/// Compresses the body that starts at `content` if the client accepts gzip. Returns whether it was compressed.
+#[cold]
+fn compress(out: &mut Vec<u8>, content: usize, encodings: Option<&[u8]>) -> bool {
+    let Some(body) = gzip::compressed(out.get(content..).unwrap_or_default(), encodings) else { return false };
+    out.truncate(content);
+    out.extend_from_slice(&body);
+    true
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,7 +158,7 @@ mod tests {
         let mut out = b"before".to_vec();
         let open = OpenResponse::begin(&mut out, "a/b", guess, Instant::now());
         out.extend_from_slice(body.as_bytes());
-        let digits = open.end(&mut out, fields, ResponseOptions { is_last, ..ResponseOptions::last() });
+        let digits = open.end(&mut out, fields, &ResponseOptions { is_last, ..ResponseOptions::last() });
         let text = String::from_utf8(out).unwrap();
         let (head, rest) = text.strip_prefix("before").unwrap().split_once("date: ").unwrap();
         (format!("{head}{}", rest.split_once("\r\n").unwrap().1), digits)
@@ -184,10 +189,10 @@ mod tests {
         let (mut whole, mut open) = (Vec::new(), Vec::new());
         let (now, answer) = (Instant::now(), Answer::new(200, "a/b", "body").with("x", "y"));
         let options = ResponseOptions { now, ..ResponseOptions::last() };
-        put(&mut whole, &answer, options, true);
+        put(&mut whole, &answer, &options, true);
         let open_response = OpenResponse::begin(&mut open, "a/b", 1, now);
         open.extend_from_slice(b"body");
-        open_response.end(&mut open, &answer.fields, options);
+        open_response.end(&mut open, &answer.fields, &options);
         assert_eq!(String::from_utf8(open), String::from_utf8(whole));
     }
 

@@ -39,24 +39,29 @@ impl Server {
 
     /// Waits for a request.
     pub(super) async fn request(&mut self) -> StreamKey {
-        timeout(SOON, async {
-            loop {
-                while let Some(event) =
-                    self.http2.poll_event(&mut self.input, now()).expect("client should send valid frames")
-                {
-                    if let Event::Head { stream, .. } = event {
-                        return stream;
-                    }
+        timeout(SOON, self.try_request())
+            .await
+            .expect("request should arrive within the timeout")
+            .expect("connection should stay open")
+    }
+
+    pub(super) async fn try_request(&mut self) -> std::io::Result<StreamKey> {
+        loop {
+            while let Some(event) =
+                self.http2.poll_event(&mut self.input, now()).expect("client should send valid frames")
+            {
+                if let Event::Head { stream, .. } = event {
+                    return Ok(stream);
                 }
-                self.flush().await;
-                let mut input = BytesMut::new();
-                let count = self.transport.read_buf(&mut input).await.expect("connection should stay open");
-                assert!(count > 0, "connection should stay open");
-                self.input = input.freeze();
             }
-        })
-        .await
-        .expect("request should arrive within the timeout")
+            self.flush().await;
+            let mut input = BytesMut::new();
+            let count = self.transport.read_buf(&mut input).await?;
+            if count == 0 {
+                return Err(std::io::ErrorKind::UnexpectedEof.into());
+            }
+            self.input = input.freeze();
+        }
     }
 
     /// Replies to a call with a head that ends the stream, without a message or status.
