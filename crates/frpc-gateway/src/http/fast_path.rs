@@ -306,9 +306,12 @@ impl<'a> FastPath<'a> {
         };
         let limit = u64::from(self.context.config().body_limit());
         // The declared length is checked first, so that a body over the limit is never received.
-        let body = match self.body(length, limit, pass).await? {
-            Ok(body) => body,
-            Err(step) => return Ok(step),
+        let body = match self.received_body(length, limit) {
+            Some(body) => body,
+            None => match self.body(length, limit, pass).await? {
+                Ok(body) => body,
+                Err(step) => return Ok(step),
+            },
         };
         let callee = match target {
             Ok(callee) => callee,
@@ -376,16 +379,20 @@ impl<'a> FastPath<'a> {
         NextAction::Close
     }
 
-    /// Reads the request body. Returns the next action instead if the body is too long or cannot be received.
+    /// Returns the request body if it was received together with its head and is not too long.
+    fn received_body(&mut self, length: u64, limit: u64) -> Option<Bytes> {
+        let length = usize::try_from(length).ok().filter(|_| length <= limit)?;
+        (self.input.len() >= length).then(|| self.input.split_to(length).freeze())
+    }
+
+    /// Receives the rest of the request body. Returns the next action instead if the body is too long or cannot be
+    /// received.
     async fn body(&mut self, length: u64, limit: u64, pass: Pass<'_>) -> io::Result<Result<Bytes, NextAction>> {
         if length > limit {
             self.write(&Answer::too_long(limit), pass, true).await?;
             return Ok(Err(NextAction::Close));
         }
         let length = usize::try_from(length).unwrap_or(usize::MAX);
-        if self.input.len() >= length {
-            return Ok(Ok(self.input.split_to(length).freeze()));
-        }
         // Write the earlier responses, because the client may wait for them before it sends the body.
         self.flush(&[]).await?;
         let (mut growing, arrived) = (GrowingBody::default(), std::mem::take(&mut self.input));
