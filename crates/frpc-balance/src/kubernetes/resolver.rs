@@ -50,7 +50,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(30);
 /// * Slices with host names (`FQDN`) and malformed slices are ignored with a warning.
 /// * While the API server fails, the channel keeps the known servers. The watch then continues from the same resource
 ///   version. After the statuses 429, 503 and 504, the client obeys `Retry-After`. The slices are listed again, after a
-///   random pause, only if the API server has discarded the version (status 410) or sent a malformed event.
+///   random pause, only if the API server has discarded the version (status 410) or sent a malformed slice.
 /// * For TLS, the certificate of a server must be valid for `SERVICE.NAMESPACE.svc`, unless
 ///   [`with_server_name`](Self::with_server_name) sets another name.
 ///
@@ -90,7 +90,7 @@ enum Outcome {
     Ended,
     /// The API server has discarded the resource version to watch or list from.
     Gone,
-    /// The API server has sent an event that could not be decoded, so the change is unknown.
+    /// The API server has sent an event with a malformed slice, so the change is unknown.
     Malformed(String),
 }
 
@@ -145,9 +145,7 @@ impl KubernetesResolver {
         loop {
             let step = match (&mut self.watch, &self.version) {
                 (Some(watch), _) => match watch.next().await {
-                    Some(Ok(event)) => self.apply(event),
-                    Some(Err(error)) if is_undecodable(&error) => Ok(Outcome::Malformed(format!("malformed: {error}"))),
-                    Some(Err(error)) => Err(error),
+                    Some(event) => event.and_then(|event| self.apply(event)),
                     None => Ok(Outcome::Ended),
                 },
                 (None, Some(version)) => self.watch(&version.clone()).await,
@@ -251,8 +249,11 @@ impl Resolver for KubernetesResolver {
             if let Err(error) = self.changed().await {
                 // Keep the version, because a list after each failure would multiply the load of a failing API server.
                 self.returned = None;
+                // The watch continues after an undecodable line, which is part of a proxy's error page rather than an
+                // event of the API server.
+                let continues = is_undecodable(&error);
                 // Pause here, because the channel resets its backoff whenever a watch starts.
-                if self.watch.take().is_some() && std::mem::replace(&mut self.has_failed, true) {
+                if !continues && self.watch.take().is_some() && std::mem::replace(&mut self.has_failed, true) {
                     sleep(PAUSE.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
                 }
                 return Err(failed(&error));
@@ -283,8 +284,8 @@ async fn answered<T>(request: impl Future<Output = kube::Result<T>>) -> kube::Re
     timeout(ANSWER_TIMEOUT, request).await.unwrap_or_else(late)
 }
 
-/// Returns whether an event could not be decoded. kube then tries to decode it as a status, and any JSON object is a
-/// status without a code.
+/// Returns whether a response or an event could not be decoded. kube then tries to decode it as a status, and any JSON
+/// object is a status without a code.
 fn is_undecodable(error: &Error) -> bool {
     match error {
         Error::SerdeError(_) => true,
@@ -296,6 +297,9 @@ fn is_undecodable(error: &Error) -> bool {
 /// Converts the error of a request to the API server, including its causes.
 fn failed(error: &Error) -> io::Error {
     if let Error::Api(status) = error {
+        if is_undecodable(error) {
+            return io::Error::other("API server: malformed event");
+        }
         return io::Error::other(format!("API server: status {}: {}", status.code, status.message));
     }
     let mut text = format!("API server: {error}");
