@@ -76,6 +76,16 @@ impl Changes {
 /// A connection to a gRPC server, shared by its calls and its driver.
 pub(super) struct Link(Mutex<LinkState>, Arc<Changes>);
 
+/// Result of checking a connection for its pool.
+pub(super) struct LinkCheck {
+    /// Whether the connection accepts no further streams.
+    pub(super) is_closing: bool,
+    /// Whether the server has replied to a call since the pool last checked, for the first time on this connection.
+    pub(super) is_first_reply: bool,
+    /// Why the connection closes, if it does so before any reply. Empty if the reason is unknown.
+    pub(super) early_end: Option<Arc<str>>,
+}
+
 struct LinkState {
     http2: Connection,
     /// Calls in progress, indexed by [`StreamKey::index`].
@@ -348,14 +358,13 @@ impl Link {
         self.0.lock().is_closing
     }
 
-    /// Checks the connection for its pool. Returns whether it accepts no further streams, whether this is the first
-    /// check since the server has replied to a call, and, if the connection closes without any reply, the reason. The
-    /// reason is empty if it is unknown.
-    pub(super) fn check(&self) -> (bool, bool, Option<Arc<str>>) {
+    /// Checks the connection for its pool.
+    pub(super) fn check(&self) -> LinkCheck {
         let mut state = self.0.lock();
         let is_first_reply = state.has_replied && !std::mem::replace(&mut state.is_counted, true);
         let is_early_end = state.is_closing && !state.has_replied;
-        (state.is_closing, is_first_reply, is_early_end.then(|| state.reason.clone().unwrap_or_default()))
+        let early_end = is_early_end.then(|| state.reason.clone().unwrap_or_default());
+        LinkCheck { is_closing: state.is_closing, is_first_reply, early_end }
     }
 
     /// Closes the connection once its calls in progress have ended.

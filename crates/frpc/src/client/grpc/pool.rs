@@ -4,15 +4,15 @@
 //!
 //! **Local calls wait for a stream, but calls on behalf of remote callers do not.** Otherwise, the memory of waiting
 //! calls in a gateway would be unlimited. To prevent one remote caller from exhausting the streams of a server, each
-//! may hold only its share of the streams of a connection ([`frisbee::rpc::CallShares`]). Unread replies only use up
-//! the windows of their streams, because `frisbee_http2` returns the connection's credit on arrival.
+//! caller may hold only its share of the streams of a connection ([`frisbee::rpc::CallShares`]). Unread replies only use
+//! up the windows of their streams, because `frisbee_http2` returns the connection's credit on arrival.
 //!
 //! **Calls fail while connecting is paused**, like gRPC calls without "wait for ready".
 
 #[cfg(test)]
 mod tests;
 
-use super::link::{Call, Link};
+use super::link::{Call, Link, LinkCheck};
 use super::{GrpcCall, GrpcLinks, Shared, after};
 use crate::Status;
 use crate::calls::events::ServerEvent;
@@ -127,15 +127,15 @@ impl GrpcLinks {
 }
 
 impl Shared {
-    /// Removes connections that accept no more calls. Reports the end of the last one. If two in a row have ended
-    /// without a reply, delays the next connection attempt. A single one causes no delay, because servers also close
-    /// connections gracefully.
+    /// Removes connections that accept no more calls, and notifies the observer if none remains. If two consecutive
+    /// connections closed before they received a reply, delays the next connection attempt. A single one causes no
+    /// delay, because servers also close connections gracefully.
     fn remove_closing(&self) {
         let mut guard = self.pool.lock();
         let Pool { links, failures, .. } = &mut *guard;
         let (was_connected, mut failed) = (!links.is_empty(), None);
         links.retain(|link| {
-            let (is_closing, is_first_reply, early_end) = link.check();
+            let LinkCheck { is_closing, is_first_reply, early_end } = link.check();
             // Only the first reply on a connection resets the count. Otherwise, a working connection would keep it at
             // zero while attempts to make further connections fail.
             if is_first_reply {
