@@ -130,35 +130,6 @@ test("requests that a broker does not answer fail", { timeout: 20_000 }, (contex
     assert.equal(topics["requests"].size, 0);
   }));
 
-/** Regression test: the channel connected once more for the subscription. */
-test("subscription that ends without a connection opens none", (context) =>
-  dialled(async (channel, links) => {
-    const subscribing = new Topics(channel).subscribe("a");
-    await until("it dials", () => links.length > 0);
-    const [link] = links as [Opened];
-    greet(link);
-    await until("it is sent", () => sentWith(link.sent, 0xff00) === 1);
-    link.events.data(frame(1, 0xff00));
-    const messages = await subscribing;
-    context.mock.timers.enable({ apis: ["setTimeout"] });
-    link.events.close("lost");
-    await messages.return?.();
-    context.mock.timers.tick(60_000);
-    assert.equal(links.length, 1);
-  }));
-
-/** Regression test: the code was INVALID_ARGUMENT. */
-test("message that the backplane does not accept is unavailable", () =>
-  connected(async (channel, receive, sent) => {
-    const topics = new Topics(channel);
-    await topics.publish("a", "1");
-    const syncing = failed(topics.sync());
-    await until("it is sent", () => sentWith(sent, 0xff03) === 1);
-    receive(Buffer.concat([frame(0, 0xff05, [6, ...Buffer.from("the backplane is unavailable")]), frame(1, 0xff03)]));
-    const { code, message, mayHaveRun } = await syncing;
-    assert.deepEqual([code, message, mayHaveRun], [Code.UNAVAILABLE, "the backplane is unavailable", false]);
-  }));
-
 /**
  * Subscribes to the topic `a`, and loses the connection of the subscription. Returns its messages, and a function that
  * connects again and returns the connection.
@@ -183,6 +154,27 @@ async function interrupted(context: TestContext, channel: Channel, links: Opened
     return next;
   }];
 }
+
+/** Regression test: the channel connected once more for the subscription. */
+test("subscription that ends without a connection opens none", (context) =>
+  dialled(async (channel, links) => {
+    const [messages] = await interrupted(context, channel, links);
+    await messages.return?.();
+    context.mock.timers.tick(60_000);
+    assert.equal(links.length, 1);
+  }));
+
+/** Regression test: the code was INVALID_ARGUMENT. */
+test("message that the backplane does not accept is unavailable", () =>
+  connected(async (channel, receive, sent) => {
+    const topics = new Topics(channel);
+    await topics.publish("a", "1");
+    const syncing = failed(topics.sync());
+    await until("it is sent", () => sentWith(sent, 0xff03) === 1);
+    receive(Buffer.concat([frame(0, 0xff05, [6, ...Buffer.from("the backplane is unavailable")]), frame(1, 0xff03)]));
+    const { code, message, mayHaveRun } = await syncing;
+    assert.deepEqual([code, message, mayHaveRun], [Code.UNAVAILABLE, "the backplane is unavailable", false]);
+  }));
 
 /** Regression test: only a first request had a timeout, and the messages of a resumed subscription never ended. */
 test("resumed subscription that a broker does not answer fails", (context) =>
