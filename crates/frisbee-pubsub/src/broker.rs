@@ -39,8 +39,8 @@ const MEMORY_MAX: usize = 1024 * 1024 * 1024;
 /// on a Zen 5.
 const PER_CONNECTION_MAX: usize = 1024;
 
-/// Default maximum number of subscriptions of all connections, about a million. If each one has its own topic, they are
-/// charged about 600 bytes each.
+/// Default maximum number of subscriptions of all connections, about a million. A subscription that is the only
+/// one to its topic is charged about 600 bytes.
 const TOTAL_MAX: usize = 1024 * 1024;
 
 /// Number of topics that count as one useless byte if the pattern of a FOLLOW request was compared with them without a

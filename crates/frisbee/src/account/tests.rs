@@ -173,7 +173,7 @@ fn new_caller_finds_room_after_greedy_ones() {
     }
 }
 
-/// The documentation of `ServerBuilder::memory_max` states this part.
+/// Checks the fraction of the memory that the documentation of `ServerBuilder::memory_max` states.
 #[test]
 fn caller_beside_full_one_gets_part_of_memory() {
     for total in [4 * MIB, 9 * MIB, 256 * MIB] {

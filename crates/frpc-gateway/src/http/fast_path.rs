@@ -385,8 +385,8 @@ impl<'a> FastPath<'a> {
         (self.input.len() >= length).then(|| self.input.split_to(length).freeze())
     }
 
-    /// Receives the rest of the request body. Returns the next action instead if the body is too long or cannot be
-    /// received.
+    /// Receives the rest of the request body. If the body is too long or its memory cannot be reserved, or if the client
+    /// disconnects, returns the next action of the connection instead.
     async fn body(&mut self, length: u64, limit: u64, pass: Pass<'_>) -> io::Result<Result<Bytes, NextAction>> {
         if length > limit {
             self.write(&Answer::too_long(limit), pass, true).await?;

@@ -449,7 +449,7 @@ fn is_same_host(one: &[u8], other: &[u8]) -> bool {
     }
 }
 
-/// Compresses a response that may be cached.
+/// Compresses a response if the client accepts it, and informs caches that the response depends on the client.
 fn compressed(answer: Answer, known: &KnownFields<'_>) -> Answer {
     answer.compressed(known.accept_encoding.as_deref()).with("vary", "accept-encoding")
 }

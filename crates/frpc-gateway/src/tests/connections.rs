@@ -157,7 +157,7 @@ async fn long_response_is_compressed_on_fast_path() {
             timeout(TIMEOUT, io.read_to_end(&mut response))
                 .await
                 .expect("server should close within the timeout")
-                .expect("connection should stay open");
+                .expect("response should be complete before the server closes");
             let end =
                 response.windows(4).position(|part| part == b"\r\n\r\n").expect("response should have a head") + 4;
             let (head, body) = response.split_at(end);

@@ -190,7 +190,8 @@ impl FrameSender {
         Poll::Ready(Ok(()))
     }
 
-    /// Removes the written bytes once they are half of the buffer, so that each byte is moved at most about once.
+    /// Removes the written bytes if they are more than half of the buffer. Fewer bytes are moved than were written, so
+    /// the total cost is proportional to the output.
     fn remove_written(&mut self) {
         if self.written >= self.control_end {
             self.of_control = 0;

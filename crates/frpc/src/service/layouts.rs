@@ -340,7 +340,7 @@ impl PeerLayouts {
         let Some(at) = state.held.iter().position(is_it) else { return false };
         let (call, _charge) = state.held.remove(at);
         state.held_bytes -= call.cost();
-        // Release the lock before the call is dropped, because its values may have destructors that use the state.
+        // Release the lock before dropping the call, because the destructors of its values may lock the state.
         drop(state);
         true
     }

@@ -39,8 +39,8 @@ impl AdapterMethods {
 pub struct AdapterBatch<'a> {
     adapter: &'a AdapterCaller,
     caller: Caller,
-    /// `None` if another batch was in progress at the start. A handler of that batch may have started this one, so
-    /// waiting for its end could deadlock.
+    /// `None` if another batch of this client was in progress at the start. Waiting for its lock could deadlock, because
+    /// one of its handlers may have started this batch.
     inline_runs: Option<MutexGuard<'a, InlineRuns>>,
     began: Instant,
     _entered: EnterGuard<'a>,

@@ -4,7 +4,7 @@
 use super::*;
 use frisbee_http2::StreamKey;
 
-/// A server and the calls of its client.
+/// A client with calls in progress, and the server that replies to them.
 struct World {
     rng: fastrand::Rng,
     links: GrpcLinks,
@@ -61,7 +61,7 @@ impl World {
         }
     }
 
-    /// Receives requests until none arrives.
+    /// Receives requests until none has arrived for 10 ms.
     async fn receive(&mut self) {
         while let Ok(Ok(stream)) = timeout(Duration::from_millis(10), self.server.try_request()).await {
             self.open.push(stream);
@@ -82,7 +82,8 @@ async fn random_events_strand_no_call() {
             world.end_one().await;
             world.receive().await;
         }
-        // No stream is in use now. A remote caller may still wait for the second connection.
+        // All streams are free, so no local call may still wait for one. Calls on behalf of remote callers may wait
+        // for the second connection, which is never established.
         let is_stranded = |(is_remote, call): &(bool, AbortOnDrop<_>)| !is_remote && !call.0.is_finished();
         assert!(!world.calls.iter().any(is_stranded), "seed {seed}");
     }

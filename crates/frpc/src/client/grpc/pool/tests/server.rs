@@ -42,7 +42,7 @@ impl Server {
         timeout(SOON, self.try_request())
             .await
             .expect("request should arrive within the timeout")
-            .expect("connection should stay open")
+            .expect("client should keep the connection open")
     }
 
     pub(super) async fn try_request(&mut self) -> std::io::Result<StreamKey> {
