@@ -9,8 +9,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::runtime::{self, EnterGuard, Handle, RuntimeFlavor};
 use tokio::task;
-use tokio::time::error::Elapsed;
-use tokio::time::{Sleep, Timeout};
+use tokio::time::Sleep;
 
 /// Returns the current time of the runtime's clock, which tests can pause.
 pub(crate) fn now() -> Instant {
@@ -120,18 +119,27 @@ pub(crate) async fn wait_until(runtime: &Handle, at: Instant) -> bool {
     .await
 }
 
-/// Awaits `work`, or fails if it has not completed at the time `at`. The [timer](sleep_until) runs on `runtime`.
-pub(crate) fn timeout_at<F: Future>(runtime: &Handle, at: Instant, work: F) -> Timeout<F> {
-    let _entered = enter(runtime);
-    tokio::time::timeout_at(at.into(), work)
+/// Error of [`within`]: the work did not complete in time.
+#[derive(Debug)]
+pub(crate) struct Unfinished {
+    /// Whether the runtime of the timer has ended, before or after the deadline.
+    pub(crate) has_runtime_ended: bool,
 }
 
-/// Awaits `work` until a deadline, if there is one. The timer runs on `runtime`.
-pub(crate) async fn within<F: Future>(runtime: &Handle, until: Option<Instant>, work: F) -> Result<F::Output, Elapsed> {
-    match until {
-        None => Ok(work.await),
-        Some(until) => timeout_at(runtime, until, work).await,
-    }
+/// Awaits `work` until a deadline, if there is one. The [timer](wait_until) runs on `runtime`. Also fails if `runtime`
+/// shuts down while there is a deadline.
+pub(crate) async fn within<F: Future>(
+    runtime: &Handle,
+    until: Option<Instant>,
+    work: F,
+) -> Result<F::Output, Unfinished> {
+    let Some(until) = until else { return Ok(work.await) };
+    let (mut work, mut timer) = (pin!(work), pin!(wait_until(runtime, until)));
+    poll_fn(|context| match work.as_mut().poll(context) {
+        Poll::Ready(output) => Poll::Ready(Ok(output)),
+        Poll::Pending => timer.as_mut().poll(context).map(|is_due| Err(Unfinished { has_runtime_ended: !is_due })),
+    })
+    .await
 }
 
 /// Returns the processor time that the current thread has used. Unlike elapsed time, it does not depend on other

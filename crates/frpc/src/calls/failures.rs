@@ -1,8 +1,11 @@
 //! Statuses of calls that fail without a reply from the server.
 
 use crate::Status;
+use crate::clock::Unfinished;
 use crate::schema::method::Method;
 use frisbee::{CloseReason, SendError};
+
+pub(crate) const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 
 /// Returns the status of calls in flight on a connection that has closed.
 pub(crate) fn closed_status(reason: &CloseReason) -> Status {
@@ -49,4 +52,9 @@ pub(crate) fn unidentified() -> Status {
 
 pub(crate) fn expired(method: &Method) -> Status {
     Status::deadline_exceeded(format!("{method} was not answered before its deadline and may have run"))
+}
+
+/// Returns the status of a call that did not complete in time, or whose timer's runtime has ended.
+pub(crate) fn unfinished(why: &Unfinished, method: &Method) -> Status {
+    if why.has_runtime_ended { Status::unavailable(RUNTIME_ENDED) } else { expired(method) }
 }

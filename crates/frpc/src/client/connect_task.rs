@@ -4,7 +4,7 @@
 mod tests;
 
 use crate::Status;
-use crate::calls::failures::{closed, unreachable};
+use crate::calls::failures::{RUNTIME_ENDED, closed, unreachable};
 use crate::calls::offers::CalledServices;
 use crate::calls::table::CallTable;
 use crate::client::current::{CurrentLink, current_link, is_closed, replace_link};
@@ -37,8 +37,6 @@ const PAUSE_MAX: Duration = Duration::from_secs(2);
 /// attempt counts as failed. Equal to the longest delay, so that such a server is not dialled more often than one that
 /// does not listen.
 const LASTS_MIN: Duration = PAUSE_MAX;
-
-pub(crate) const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 
 /// A new connection, with the time at which it was established. Its lifetime determines whether the attempt counts as a
 /// failure.
@@ -141,7 +139,7 @@ impl ConnectTask {
         let reconnect_timeout = self.factory.reconnect_timeout;
         let making = self.make(wait.since, Some(reconnect_timeout));
         let (Some(end), is_late) = wait.end(reconnect_timeout) else { return making.await };
-        clock::timeout_at(&self.factory.runtime, end.into_std(), making).await.unwrap_or_else(|_| {
+        clock::within(&self.factory.runtime, Some(end.into_std()), making).await.unwrap_or_else(|_| {
             if is_late {
                 let why = String::from("not sent: no connection before the deadline");
                 return Err(Status::deadline_exceeded(self.with_failure(why)).not_run());

@@ -2,16 +2,12 @@
 
 use crate::api::BoxedCall;
 use crate::api::middleware::{MethodInfo, PooledCall};
-use crate::calls::failures::expired;
+use crate::calls::failures::unfinished;
 use crate::client::channel::Channel;
-use crate::client::connect_task::RUNTIME_ENDED;
 use crate::clock;
 use crate::context::{self, HandlerFuture, InheritedContext};
 use crate::schema::method::Method;
 use crate::{Request, Response, Status};
-use std::future::poll_fn;
-use std::pin::{Pin, pin};
-use std::task::Poll;
 use std::time::Duration;
 use tokio::runtime::Handle;
 
@@ -43,16 +39,6 @@ pub(crate) async fn within_deadline<B: 'static>(
     let timeout = context::allowed(timeout);
     let deadline = clock::after(timeout);
     // Set the deadline as the current context, so that calls made by the middleware inherit it.
-    let mut bounded =
-        HandlerFuture { inherited: InheritedContext { deadline, trace: context::trace() }, future: around };
-    let Some(until) = deadline else { return bounded.await };
-    let mut late = pin!(clock::wait_until(runtime, until));
-    let late_status = |is_due| if is_due { expired(&method) } else { Status::unavailable(RUNTIME_ENDED) };
-    // Poll the call before the timer, so that a response that is ready at the deadline is returned instead of
-    // DEADLINE_EXCEEDED.
-    poll_fn(|context| match Pin::new(&mut bounded).poll(context) {
-        Poll::Ready(answered) => Poll::Ready(answered),
-        Poll::Pending => late.as_mut().poll(context).map(|is_due| Err(late_status(is_due))),
-    })
-    .await
+    let bounded = HandlerFuture { inherited: InheritedContext { deadline, trace: context::trace() }, future: around };
+    clock::within(runtime, deadline, bounded).await.unwrap_or_else(|why| Err(unfinished(&why, &method)))
 }

@@ -6,7 +6,7 @@ use crate::api::extras::OptionalExtras;
 use crate::api::hand_off::HandOffSlot;
 use crate::api::middleware::{CallKind, MethodInfo, PooledCall};
 use crate::api::request::Origin;
-use crate::calls::failures::expired;
+use crate::calls::failures::unfinished;
 use crate::client::attempt::{Failure, InFlight, ReplyReader, SentState};
 use crate::client::call::PendingCall;
 use crate::client::channel::{Channel, Layers};
@@ -237,7 +237,8 @@ where
             // Use a timer if necessary, because the connection's driver enforces deadlines only while its runtime makes
             // progress.
             let until = clock::after(options.timeout.filter(|_| clock::may_be_idle(runtime)));
-            let reply = clock::within(runtime, until, attempts).await.unwrap_or_else(|_| Err(expired(method)));
+            let reply =
+                clock::within(runtime, until, attempts).await.unwrap_or_else(|why| Err(unfinished(&why, method)));
             Ok(reply?.map(|reply| match reply.downcast() {
                 Ok(message) => *message,
                 Err(_) => unreachable!("reply should have the type that `read_reply` returns"),

@@ -6,12 +6,11 @@ use crate::api::extras::{Extras, OptionalExtras};
 use crate::api::middleware::CallKind;
 use crate::api::trailers::{LateTrailers, Trailers};
 use crate::calls::events::MeasuredEnd;
-use crate::calls::failures::{expired, out_of_time};
+use crate::calls::failures::{RUNTIME_ENDED, out_of_time, unfinished};
 use crate::calls::table::CallTable;
 use crate::client::attempt::{AnyReply, Failure, ReplyReader, SentState};
 use crate::client::call::{CallOptions, PendingCall};
 use crate::client::channel::Channel;
-use crate::client::connect_task::RUNTIME_ENDED;
 use crate::client::link::Link;
 use crate::client::streams::{requests_panicked, unanswered};
 use crate::schema::method::Method;
@@ -223,7 +222,7 @@ impl Channel {
             Poll::Pending => late.as_mut().poll(task).map(|()| Err(unanswered())),
             reply => reply,
         });
-        clock::within(runtime, deadline, reply).await.unwrap_or_else(|_| Err(expired(method)))
+        clock::within(runtime, deadline, reply).await.unwrap_or_else(|why| Err(unfinished(&why, method)))
     }
 
     /// Starts a call with a stream of replies. Compiled once, because the messages are encoded.
@@ -270,9 +269,12 @@ impl PendingCall<'_> {
         let call = GrpcCall { deadline, open_until: until, is_sent, ..call };
         let mut timer = CallTimer::start(table);
         let reply = links.call_single(&call, requests);
-        let Ok(reply) = clock::within(runtime, until, reply).await else {
-            timer.end(Some(MeasuredEnd::Late));
-            return Err(Failure::new(expired(self.method), SentState::Answered));
+        let reply = match clock::within(runtime, until, reply).await {
+            Ok(reply) => reply,
+            Err(why) => {
+                timer.end(Some(MeasuredEnd::Late));
+                return Err(Failure::new(unfinished(&why, self.method), SentState::Answered));
+            }
         };
         let reply = reply.and_then(|reply| read(reply, reader.decode).map_err(|status| (status, SentState::Answered)));
         let is_retried = self.method.idempotent && table.is_of_fleet();

@@ -16,8 +16,7 @@ use super::link::{Call, Link, LinkCheck};
 use super::{GrpcCall, GrpcLinks, Shared, after};
 use crate::Status;
 use crate::calls::events::ServerEvent;
-use crate::calls::failures::{closed, unreachable};
-use crate::client::connect_task::RUNTIME_ENDED;
+use crate::calls::failures::{RUNTIME_ENDED, closed, unreachable};
 use crate::clock::{self, now};
 use bytes::Bytes;
 use frisbee::rpc::ParkedFuture;
@@ -112,7 +111,10 @@ impl GrpcLinks {
                 }
                 retry_at.filter(|_| !has_connected)
             };
-            let _ = clock::within(&self.0.runtime, retry_at, changed).await;
+            let waited = clock::within(&self.0.runtime, retry_at, changed).await;
+            if waited.is_err_and(|unfinished| unfinished.has_runtime_ended) {
+                return false;
+            }
         }
     }
 

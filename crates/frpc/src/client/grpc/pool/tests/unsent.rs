@@ -1,7 +1,7 @@
 //! Tests of calls that must fail without being sent.
 
 use super::*;
-use crate::client::connect_task::RUNTIME_ENDED;
+use crate::calls::failures::RUNTIME_ENDED;
 
 /// Regression test: calls and `stay_connected` waited forever.
 #[test]
@@ -28,6 +28,24 @@ fn calls_fail_after_channel_runtime_ends() {
                 .expect_err("connection attempt should fail without a runtime");
         });
     }
+}
+
+/// Regression test: the timer of the pause after a failed connection attempt panicked.
+#[test]
+fn pause_ends_with_channel_runtime() {
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+    let [channels, callers] = [(); 2].map(|()| runtime().expect("runtime should start"));
+    let links = channels.block_on(async {
+        let links = client([Err(io::ErrorKind::ConnectionRefused.into())]);
+        links.connect().await.expect_err("connection should be refused");
+        links
+    });
+    callers.block_on(async {
+        let mut keeping = pin!(links.keep_one());
+        assert!(keeping.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending(), "no pause");
+        channels.shutdown_background();
+        assert!(!timeout(SOON, keeping).await.expect("wait should end"));
+    });
 }
 
 /// Regression test: a streaming call was sent although its deadline had passed.
