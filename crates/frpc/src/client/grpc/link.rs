@@ -557,6 +557,8 @@ struct Driver {
     silent_since: Option<Instant>,
     has_pinged: bool,
     is_flushing: bool,
+    /// Error of the last write. The connection ends once no further input is available.
+    write_error: Option<io::Error>,
     /// Whether the transport did not accept all output in the last iteration.
     is_blocked: bool,
 }
@@ -643,11 +645,23 @@ impl Driver {
             (self.silent_since, self.has_pinged, is_busy) = (None, false, true);
         }
         let handled = self.handle(state, now);
-        // Write after an error too, because GOAWAY reports the error.
-        let written = write_some(&mut state.http2, transport, &mut self.is_flushing, now, task);
+        if self.write_error.is_none() {
+            // Write after an error too, because GOAWAY reports the error.
+            match write_some(&mut state.http2, transport, &mut self.is_flushing, now, task) {
+                Ok(has_written) => is_busy |= has_written,
+                Err(error) => {
+                    self.write_error = Some(error);
+                    state.is_closing = true;
+                }
+            }
+        }
         self.is_blocked = self.is_flushing || !state.http2.is_flushed();
         handled?;
-        Ok(written? | is_busy)
+        // A server that closes its socket may have replied before, so first read what has arrived.
+        match self.write_error.take_if(|_| !is_busy) {
+            Some(error) => Err(error),
+            None => Ok(is_busy),
+        }
     }
 
     fn handle(&mut self, state: &mut LinkState, now: Instant) -> io::Result<()> {

@@ -123,6 +123,23 @@ async fn two_calls(transport: DuplexStream) -> (Arc<Link>, [Call; 2]) {
     (link, calls)
 }
 
+/// Regression test: replies that arrived before a write failed were lost, unless they fit into one read.
+#[tokio::test]
+async fn replies_before_failed_write_are_received() {
+    let (transport, mut server) = Server::new(3).await;
+    let (link, [_long, mut short]) = two_calls(transport).await;
+    let [long_stream, short_stream] = [server.request().await, server.request().await];
+    server.accept(long_stream).await;
+    // Together with the heads of frames, this is more than the client reads at once.
+    server.http2.send_data(long_stream, vec![0; u16::MAX.into()].into(), false).expect("stream should be open");
+    server.flush().await;
+    server.reply(short_stream).await;
+    let head = Head::request("POST", "http", "server", "/a.B/C");
+    let _unsent = link.call(None, &head, None).expect("stream should be available");
+    drop(server);
+    poll_fn(|task| short.poll_head(task)).await.expect("reply should be received");
+}
+
 /// Regression test: a replaced waker was dropped under the lock of the connection, which the call of its task needs.
 #[tokio::test]
 async fn replaced_waker_may_drop_another_call() {

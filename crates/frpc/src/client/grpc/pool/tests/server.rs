@@ -18,7 +18,7 @@ pub(super) struct Server {
 impl Server {
     /// Creates a server that permits `streams_max` streams, and the client's end of its connection.
     pub(super) async fn new(streams_max: u8) -> (DuplexStream, Self) {
-        let (here, transport) = tokio::io::duplex(4096);
+        let (here, transport) = tokio::io::duplex(1 << 20);
         let http2 = Connection::server(&ServerConfig::default(), now());
         let mut server = Self { transport, http2, input: Bytes::new() };
         server.flush().await;
@@ -26,7 +26,7 @@ impl Server {
         (here, server)
     }
 
-    async fn flush(&mut self) {
+    pub(super) async fn flush(&mut self) {
         let output = self.http2.take_output(now());
         self.transport.write_all(&output).await.expect("client should accept the output");
     }
