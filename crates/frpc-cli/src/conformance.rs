@@ -81,7 +81,7 @@ pub(crate) async fn conformance(arguments: &ConformanceArguments, context: &Cont
     let is_chosen = |case: &Case| {
         is_for(case) && (arguments.rule.is_empty() || arguments.rule.iter().any(|rule| rule == case.rule))
     };
-    let mut suites = Vec::new();
+    let (mut suites, mut unreachable) = (Vec::new(), None);
     for (name, is_base) in [("base", true), ("extensions", false)] {
         let mut outcomes = Vec::new();
         for case in cases().filter(|case| matches!(case.sender, "base" | "first") == is_base && is_chosen(case)) {
@@ -89,23 +89,31 @@ pub(crate) async fn conformance(arguments: &ConformanceArguments, context: &Cont
                 Some(target) => reaction(target, &case).await,
                 None => client_reaction(command, &case).await,
             };
-            let found = found.map_err(|error| Failure::new(format!("{peer}: {error}")))?;
+            let found = found.unwrap_or_else(|error| unreachable.insert(format!("no connection ({error})")).clone());
             let wrong = (found != case.reaction).then_some(found);
             if let Some(wrong) = &wrong {
                 screen.line(&format!("{}: {wrong} instead of {}: {}", case.rule, case.reaction, case.packets))?;
             }
             outcomes.push((case, wrong));
+            if unreachable.is_some() {
+                break;
+            }
         }
         let suite = Suite { name, outcomes };
         screen.line(&format!("{name}: {} cases, {} failed", suite.outcomes.len(), suite.failures()))?;
         suites.push(suite);
+        // An earlier case may have ended the peer. Report the cases so far, because further ones would all fail.
+        if unreachable.is_some() {
+            break;
+        }
     }
     if let Some(path) = &arguments.junit {
         fs::write(path, junit(&suites)).map_err(|error| Failure::file(path, &error))?;
     }
-    match suites.iter().map(Suite::failures).sum() {
-        0 => Ok(()),
-        failures => Err(Failure::new(format!("{failures} cases failed"))),
+    match (unreachable, suites.iter().map(Suite::failures).sum()) {
+        (Some(error), _) => Err(Failure::new(format!("{peer}: {error}; further cases were not tested"))),
+        (None, 0) => Ok(()),
+        (None, failures) => Err(Failure::new(format!("{failures} cases failed"))),
     }
 }
 

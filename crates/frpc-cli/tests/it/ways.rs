@@ -9,6 +9,7 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use samples::greet::GreeterServer;
 use samples::started::Polite;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::{env, fs, thread};
@@ -181,6 +182,28 @@ fn conformance_uses_transport_of_address() {
         let shown = stdout(&run(&address, &[&rules[..], options].concat()));
         assert!(shown.starts_with("base: 5 cases, 0 failed\n"), "{shown}");
     }
+}
+
+/// Regression test: there was no report if an earlier case had ended the peer.
+#[test]
+fn conformance_report_includes_unreachable_peer() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("free port should exist");
+    let address = listener.local_addr().expect("listener should have an address").to_string();
+    // Accepts a single connection. Ends listening before it closes this connection, so that the next case is refused.
+    let server = thread::spawn(move || {
+        let accepted = listener.accept();
+        drop(listener);
+        drop(accepted);
+    });
+    let folder = tempfile::tempdir().expect("temporary folder should be created");
+    let report = folder.path().join("report.xml");
+    let shown = report.display().to_string();
+    let output = run(&address, &["conformance", "--rule", "magic", "--connect-timeout", "1s", "--junit", &shown]);
+    server.join().expect("server should not panic");
+    let (text, report) = (String::from_utf8_lossy(&output.stderr), fs::read_to_string(report));
+    assert!(output.status.code() == Some(1) && text.contains("further cases were not tested"), "{output:?}");
+    let report = report.expect("report should exist");
+    assert!(report.contains("no connection (") && report.contains("tests=\"2\""), "{report}");
 }
 
 #[cfg(unix)]
