@@ -275,13 +275,17 @@ impl Principal {
     /// as one authenticated by a certificate.
     pub fn sign_in(&self, connection: &Connection) -> Result<(), Status> {
         let lock = connection.attachments().get_or_insert::<SignInLock>();
+        // Declared before the guard, so that a replaced principal is dropped without the lock: the destructors of its
+        // values may sign in as well.
+        let (current, _replaced);
         // Hold the lock during both the check and the replacement, because otherwise concurrent sign-ins could both
         // succeed.
         let mut closing = lock.0.lock();
-        if Self::of(connection).is_some_and(|own| own.expires().is_none()) {
+        current = Self::of(connection);
+        if current.as_ref().is_some_and(|own| own.expires().is_none()) {
             return Err(Status::failed_precondition("the connection itself identifies the caller"));
         }
-        self.own(connection);
+        _replaced = self.own(connection);
         // Abort the task of the replaced principal, because the tasks of repeated sign-ins would accumulate.
         closing.take().iter().for_each(AbortHandle::abort);
         let Some(expires) = self.expires() else { return Ok(()) };
@@ -301,9 +305,9 @@ impl Principal {
         Ok(())
     }
 
-    /// Makes this the principal of a connection without any checks.
-    pub(crate) fn own(&self, connection: &Connection) {
-        connection.attachments().insert(ConnectionPrincipal(self.clone()));
+    /// Makes this the principal of a connection without any checks. Returns the replaced principal.
+    fn own(&self, connection: &Connection) -> Option<Arc<ConnectionPrincipal>> {
+        connection.attachments().insert(ConnectionPrincipal(self.clone()))
     }
 
     /// Stores the identities that the transport of a connection has verified. The first one becomes the connection's
@@ -348,7 +352,7 @@ impl fmt::Debug for Principal {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use frpc::{Channel, Server};
     use std::sync::Barrier;
@@ -356,7 +360,7 @@ mod tests {
     use tokio::sync::mpsc;
 
     /// Connects a client, and returns it with the connection at its server.
-    async fn connected() -> (Channel, Connection) {
+    pub(crate) async fn connected() -> (Channel, Connection) {
         let (connects, mut connected) = mpsc::unbounded_channel();
         let server = Server::builder().on_connect(move |connection| drop(connects.send(connection.clone())));
         let server = server.build().expect("default server settings should be valid");
@@ -379,6 +383,29 @@ mod tests {
         tokio::task::yield_now().await;
         let left = Handle::current().metrics().num_alive_tasks() - before;
         assert!(left <= 1, "{left} tasks are left");
+    }
+
+    /// Sends whether a sign-in to a connection is in progress when it is dropped.
+    struct SignInProbe(Connection, mpsc::UnboundedSender<bool>);
+
+    impl Drop for SignInProbe {
+        fn drop(&mut self) {
+            let lock = self.0.attachments().get_or_insert::<SignInLock>();
+            // Ignore the error, because the test may have ended.
+            let _ = self.1.send(lock.0.is_locked());
+        }
+    }
+
+    /// Regression test: values of the replaced principal were dropped under the lock of the sign-in. A destructor that
+    /// signed in on the same connection never returned.
+    #[tokio::test]
+    async fn replaced_principal_is_dropped_without_lock() {
+        let ((_client, connection), (reports, mut reported)) = (connected().await, mpsc::unbounded_channel());
+        let guest = Principal::new("guest", Proof::Other).expiring_in(Duration::from_secs(60));
+        let probe = Arc::new(SignInProbe(connection.clone(), reports));
+        guest.clone().with(probe).sign_in(&connection).expect("connection should accept a sign-in");
+        guest.sign_in(&connection).expect("connection should accept another sign-in");
+        assert_eq!(reported.recv().await, Some(false));
     }
 
     /// Regression test: two concurrent sign-ins both succeeded, and later calls of the first caller were attributed to
