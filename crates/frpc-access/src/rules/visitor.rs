@@ -4,7 +4,7 @@ use crate::rules::limits::{Bucket, CallerAddress};
 use crate::rules::tokens::TOKEN_MAX;
 use crate::rules::who::Who;
 use crate::rules::{Rule, RuleSet, TokenError};
-use crate::{Principal, now};
+use crate::{Principal, Tokens, now};
 use frpc::{Admitted, Connection, Metadata, PeerRules, Status};
 use parking_lot::Mutex;
 use std::fmt;
@@ -167,12 +167,15 @@ impl Visitor {
 
     /// Returns the identity of the connection, which is used for calls without a token.
     fn own(&self) -> Arc<JudgedCaller> {
-        let mut memory = self.memory.lock();
         let changes = self.connection.attachments().changes();
-        if memory.own.0 != changes {
-            memory.own = (changes, self.judge(Principal::of(&self.connection)));
+        let (known_changes, known) = self.memory.lock().own.clone();
+        if known_changes == changes {
+            return known;
         }
-        memory.own.1.clone()
+        // Evaluate the rules and drop the replaced caller without the lock, because both may run code of the program.
+        let caller = self.judge(Principal::of(&self.connection));
+        let _replaced = std::mem::replace(&mut self.memory.lock().own, (changes, caller.clone()));
+        caller
     }
 
     /// Returns the caller identified by the token in `value`, a value of the `authorization` metadata.
@@ -183,27 +186,31 @@ impl Visitor {
         };
         let generation = tokens.generation();
         let changes = self.connection.attachments().changes();
-        let mut memory = self.memory.lock();
-        if let Some(last) = &memory.bearer
-            && *last.token == *token
-            && (last.generation, last.changes) == (generation, changes)
-        {
+        let is_same =
+            |last: &&Bearer| *last.token == *token && (last.generation, last.changes) == (generation, changes);
+        if let Some(last) = self.memory.lock().bearer.as_ref().filter(is_same) {
             return Ok(last.caller.clone());
         }
-        let bearer = |caller: &Arc<JudgedCaller>| {
-            Some(Bearer { token: token.into(), caller: caller.clone(), generation, changes })
-        };
-        if let Some(caller) = self.access.cache.get(token, generation) {
+        let caller = match self.access.cache.get(token, generation) {
             // The cached verdicts belong to another connection. If rules exclude callers, evaluate them again, because
             // exclusions depend on all identities of a connection.
-            let caller = match self.access.has_exclusion {
-                true => self.judge(caller.principal.clone()),
-                false => caller,
-            };
-            memory.bearer = bearer(&caller);
-            return Ok(caller);
-        }
+            Some(caller) if self.access.has_exclusion => self.judge(caller.principal.clone()),
+            Some(caller) => caller,
+            None => {
+                let caller = self.judge(Some(self.verify(&**tokens, token)?));
+                self.access.cache.insert(token, caller.clone(), generation);
+                caller
+            }
+        };
+        let bearer = Bearer { token: token.into(), caller: caller.clone(), generation, changes };
+        let _replaced = self.memory.lock().bearer.replace(bearer);
+        Ok(caller)
+    }
+
+    /// Verifies a token that is not cached, unless too many tokens of this connection were invalid.
+    fn verify(&self, tokens: &dyn Tokens, token: &str) -> Result<Principal, Status> {
         let now = now();
+        let mut memory = self.memory.lock();
         let (count, since) = &mut memory.refusals;
         let is_over = |since: &Instant| now.saturating_duration_since(*since) >= REFUSALS_WITHIN;
         if since.as_ref().is_none_or(is_over) {
@@ -214,21 +221,14 @@ impl Visitor {
                 "too many tokens of this connection were not accepted: wait ten seconds before the next one",
             ));
         }
-        let verified = tokens.verify(token).and_then(|principal| match principal.expires() {
-            Some(expires) if expires <= now => Err(TokenError::Expired),
-            _ => Ok(principal),
-        });
-        let principal = match verified {
-            Ok(principal) => principal,
-            Err(error) => {
-                *count += 1;
-                return Err(self.not_accepted(&error));
-            }
+        drop(memory);
+        let error = match tokens.verify(token) {
+            Ok(principal) if principal.expires().is_none_or(|expires| expires > now) => return Ok(principal),
+            Ok(_) => TokenError::Expired,
+            Err(error) => error,
         };
-        let caller = self.judge(Some(principal));
-        self.access.cache.insert(token, caller.clone(), generation);
-        memory.bearer = bearer(&caller);
-        Ok(caller)
+        self.memory.lock().refusals.0 += 1;
+        Err(self.not_accepted(&error))
     }
 
     /// Evaluates all access rules for calls by `principal` on this connection.
@@ -323,9 +323,12 @@ fn token(value: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::principal::tests::connected;
     use crate::{Access, Proof, Who};
     use frpc::{Channel, Code, Request, Response, ResponseStream, Server};
     use samples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::{Weak, mpsc};
     use tokio::io::AsyncWriteExt as _;
 
     /// Service that signs each caller in under the requested name, which is also the caller's role.
@@ -397,6 +400,73 @@ mod tests {
             let verdict = shown.recv().await.expect("adapter should report its access verdict");
             assert_eq!(verdict.map_err(|status| status.code()), expected, "{role}");
         }
+    }
+
+    fn with_token(token: &str) -> Metadata {
+        let mut metadata = Metadata::new();
+        metadata.insert(AUTHORIZATION, format!("Bearer {token}")).expect("token should be valid metadata");
+        metadata
+    }
+
+    /// Sends whether the lock of a visitor is held, when it verifies a token and when it is dropped.
+    #[derive(Clone)]
+    struct LockProbe {
+        visitor: Arc<OnceLock<Weak<Visitor>>>,
+        was_locked: mpsc::Sender<bool>,
+        generation: Arc<AtomicU64>,
+    }
+
+    impl LockProbe {
+        fn report(&self) {
+            let visitor = self.visitor.get().and_then(Weak::upgrade);
+            // Ignore the error, because the test may have ended.
+            let _ = visitor.map(|visitor| self.was_locked.send(visitor.memory.is_locked()));
+        }
+
+        fn principal(&self) -> Principal {
+            Principal::new("ada", Proof::Other).expiring_in(Duration::from_secs(60)).with(self.clone())
+        }
+    }
+
+    impl Drop for LockProbe {
+        fn drop(&mut self) {
+            self.report();
+        }
+    }
+
+    impl Tokens for LockProbe {
+        fn verify(&self, _token: &str) -> Result<Principal, TokenError> {
+            self.report();
+            Ok(self.principal())
+        }
+
+        fn generation(&self) -> u64 {
+            self.generation.load(Ordering::Relaxed)
+        }
+    }
+
+    /// Regression test: tokens were verified, rules evaluated and earlier callers dropped under the lock of the
+    /// connection's identities. A value whose destructor made the server check the connection never returned.
+    #[tokio::test]
+    async fn program_code_runs_without_visitor_lock() {
+        let ((_client, connection), (was_locked, reports)) = (connected().await, mpsc::channel());
+        let probe = LockProbe { visitor: Arc::default(), was_locked, generation: Arc::default() };
+        let of_rule = probe.clone();
+        let who = Who::when(move |_| {
+            of_rule.report();
+            true
+        });
+        let access = Access::new().tokens(probe.clone()).allow(["greet.Greeter/Greet"], who);
+        let visitor = Arc::new(Visitor::new(&access.0, &connection));
+        probe.visitor.set(Arc::downgrade(&visitor)).expect("visitor should be set once");
+        for generation in 0..3 {
+            probe.generation.store(generation, Ordering::Relaxed);
+            visitor.check_caller(&with_token("a")).expect("token should be accepted");
+            probe.principal().sign_in(&connection).expect("connection should accept a sign-in");
+            visitor.check_caller(&Metadata::new()).expect("signed-in caller should be accepted");
+        }
+        let reports: Vec<_> = reports.try_iter().collect();
+        assert!(reports.len() > 12 && !reports.contains(&true), "{reports:?}");
     }
 
     #[test]
