@@ -3,7 +3,7 @@
 use frpc::{Code, Request, Response, Status, Streaming};
 use frpc_access::{Access, Principal, Proof, TokenError, Tokens};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Maximum time to wait for an event that should happen soon.
@@ -24,11 +24,16 @@ pub(crate) const METHODS: [&str; 5] = [
 pub(crate) struct Names {
     pub(crate) verified: Arc<AtomicUsize>,
     pub(crate) generation: Arc<AtomicU64>,
+    /// Whether all tokens have expired.
+    pub(crate) is_expired: Arc<AtomicBool>,
 }
 
 impl Tokens for Names {
     fn verify(&self, token: &str) -> Result<Principal, TokenError> {
         self.verified.fetch_add(1, Ordering::SeqCst);
+        if self.is_expired.load(Ordering::SeqCst) {
+            return Err(TokenError::Expired);
+        }
         let (name, seconds) = token.split_once('.').unwrap_or((token, ""));
         if !matches!(name, "clerk" | "guest") {
             return Err(TokenError::Refused(format!("a secret reason: {name} is unknown")));

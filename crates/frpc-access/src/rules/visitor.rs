@@ -15,12 +15,12 @@ use std::time::{Duration, Instant};
 /// Metadata key that carries the bearer token.
 const AUTHORIZATION: &str = "authorization";
 
-/// Maximum number of rejected tokens on a connection within [`REFUSALS_WITHIN`]. Further tokens are then rejected
+/// Maximum number of invalid tokens on a connection within [`REFUSALS_WITHIN`]. Further tokens are then rejected
 /// without verification, unless they are cached. A misconfigured client sends fewer tokens before it stops, and
 /// verifying this many takes less than a millisecond.
 const REFUSALS_MAX: u32 = 16;
 
-/// Period over which the rejected tokens of a connection are counted.
+/// Period over which the invalid tokens of a connection are counted.
 const REFUSALS_WITHIN: Duration = Duration::from_secs(10);
 
 /// A caller with the precomputed results of all access rules, so that each call only looks one up.
@@ -102,11 +102,12 @@ struct Memory {
     /// differs, the identity is evaluated again.
     own: (u32, Arc<JudgedCaller>),
     bearer: Option<Bearer>,
-    /// Number of recently rejected tokens, and the start of the period that they are counted for.
+    /// Number of recent invalid tokens, and the start of the period that they are counted for.
     refusals: (u32, Option<Instant>),
 }
 
-/// The last accepted token and its caller. Reused until the verification keys or the connection's attachments change.
+/// The last accepted token and its caller. Reused until the caller expires, or the verification keys or the connection's
+/// attachments change.
 struct Bearer {
     token: Box<str>,
     caller: Arc<JudgedCaller>,
@@ -186,12 +187,13 @@ impl Visitor {
         };
         let generation = tokens.generation();
         let changes = self.connection.attachments().changes();
-        let is_same =
-            |last: &&Bearer| *last.token == *token && (last.generation, last.changes) == (generation, changes);
+        let is_same = |last: &&Bearer| {
+            *last.token == *token && (last.generation, last.changes) == (generation, changes) && !last.caller.is_over()
+        };
         if let Some(last) = self.memory.lock().bearer.as_ref().filter(is_same) {
             return Ok(last.caller.clone());
         }
-        let caller = match self.access.cache.get(token, generation) {
+        let caller = match self.access.cache.get(token, generation).filter(|caller| !caller.is_over()) {
             // The cached verdicts belong to another connection. If rules exclude callers, evaluate them again, because
             // exclusions depend on all identities of a connection.
             Some(caller) if self.access.has_exclusion => self.judge(caller.principal.clone()),
@@ -227,7 +229,10 @@ impl Visitor {
             Ok(_) => TokenError::Expired,
             Err(error) => error,
         };
-        self.memory.lock().refusals.0 += 1;
+        // Do not count expired tokens, because a client may send many before it has a new one.
+        if let TokenError::Refused(_) = error {
+            self.memory.lock().refusals.0 += 1;
+        }
         Err(self.not_accepted(&error))
     }
 
@@ -467,6 +472,29 @@ mod tests {
         }
         let reports: Vec<_> = reports.try_iter().collect();
         assert!(reports.len() > 12 && !reports.contains(&true), "{reports:?}");
+    }
+
+    /// Accepts a token for a minute after each verification, except for the token `old`.
+    struct Sessions;
+
+    impl Tokens for Sessions {
+        fn verify(&self, token: &str) -> Result<Principal, TokenError> {
+            let principal = Principal::new(token, Proof::Other).expiring_in(Duration::from_secs(60));
+            if token == "old" { Err(TokenError::Expired) } else { Ok(principal) }
+        }
+    }
+
+    /// Regression test: a token whose cached verification had expired was rejected for as long as it was cached, even
+    /// if the program had prolonged its session.
+    #[tokio::test(start_paused = true)]
+    async fn token_is_verified_again_after_expiry() {
+        let (_client, connection) = connected().await;
+        let visitor = Visitor::new(&Access::new().tokens(Sessions).0, &connection);
+        let is_accepted = |token| visitor.check_caller(&with_token(token)).is_ok();
+        assert!(is_accepted("ada") && is_accepted("bob"));
+        tokio::time::advance(Duration::from_secs(60)).await;
+        assert!((0..=REFUSALS_MAX).all(|_| !is_accepted("old")));
+        assert!(is_accepted("bob") && is_accepted("ada"), "expired tokens should not block valid ones");
     }
 
     #[test]
