@@ -33,15 +33,13 @@ impl LiveCalls {
     /// Registers a call and returns its number, which is never 0.
     pub(crate) fn enter(&self, live: LiveCall) -> u64 {
         let number = self.next.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-        self.table(number).lock().insert(number, live);
+        self.put(number, live);
         number
     }
 
-    /// Applies `change` to the call with this number, if it is registered.
-    pub(crate) fn with(&self, number: u64, change: impl FnOnce(&mut LiveCall)) {
-        if let Some(live) = self.table(number).lock().get_mut(&number) {
-            change(live);
-        }
+    /// Registers a call again after [`take`](Self::take).
+    pub(crate) fn put(&self, number: u64, live: LiveCall) {
+        self.table(number).lock().insert(number, live);
     }
 
     pub(crate) fn take(&self, number: u64) -> Option<LiveCall> {
@@ -50,6 +48,11 @@ impl LiveCalls {
 
     pub(crate) fn len(&self) -> usize {
         self.tables.iter().map(|table| table.lock().len()).sum()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_locked(&self) -> bool {
+        self.tables.iter().any(Mutex::is_locked)
     }
 
     fn table(&self, number: u64) -> &Mutex<HashMap<u64, LiveCall>> {

@@ -109,6 +109,12 @@ impl Telemetry {
         self.lives.len()
     }
 
+    /// Returns whether any of the calls in progress is locked.
+    #[cfg(test)]
+    pub(crate) fn is_locked(&self) -> bool {
+        self.lives.is_locked()
+    }
+
     /// Records the duration of a call that has ended, and ends its open spans.
     fn finish(&self, about: &ObservedMethod, live: LiveCall, ended: &CallEnd) {
         let LiveCall { span, open, started, .. } = live;
@@ -176,9 +182,10 @@ impl Observer for Telemetry {
     }
 
     fn retry(&self, about: &ObservedMethod, token: Token, failed: &Status, trace: &mut Option<TraceContext>) {
-        let Some(tracer) = &self.tracer else { return };
-        self.lives.with(token.0, |live| {
-            let Some(span) = &mut live.span else { return };
+        // Take the call out, because the tracer must run without the lock: it calls samplers and span processors of the
+        // program. The events of a call are observed one after another.
+        let Some(mut live) = self.lives.take(token.0) else { return };
+        if let (Some(tracer), Some(span)) = (&self.tracer, &mut live.span) {
             let code = KeyValue::new(names::STATUS_CODE, failed.code().name());
             // DEADLINE_EXCEEDED marks a hedge, see `Observer::retry`. Keep the spans open, because the slower attempt
             // continues until the call ends or an attempt fails.
@@ -192,7 +199,8 @@ impl Observer for Telemetry {
             live.attempts = live.attempts.saturating_add(1);
             *trace = of_span(span.span_context());
             live.open.push(begin(tracer, about, Some(live.attempts), trace));
-        });
+        }
+        self.lives.put(token.0, live);
     }
 }
 

@@ -6,14 +6,15 @@ use frpc::{Acceptor, Channel, ChannelBuilder, Code, Request, Response, ResponseS
 use frpc_gateway::{Gateway, Http, ServeGateway};
 use frpc_telemetry::otel::Telemetry;
 use opentelemetry::trace::{SpanKind, Tracer as _, TracerProvider as _};
-use opentelemetry::{KeyValue, Value};
+use opentelemetry::{Context, KeyValue, Value};
+use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::metrics::data::{AggregatedMetrics, MetricData, ResourceMetrics, ScopeMetrics};
 use opentelemetry_sdk::metrics::{InMemoryMetricExporter, PeriodicReader, SdkMeterProvider};
-use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
+use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, Span, SpanData, SpanProcessor};
 use samples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -292,6 +293,42 @@ impl Observer for Hedging {
     fn end(&self, about: &ObservedMethod, token: Token, ended: &CallEnd) {
         self.0.end(about, token, ended);
     }
+}
+
+/// A span processor that records whether the calls in progress are locked when a span starts.
+#[derive(Clone, Debug, Default)]
+struct LockReader(Arc<OnceLock<Telemetry>>, Arc<Mutex<Vec<bool>>>);
+
+impl SpanProcessor for LockReader {
+    fn on_start(&self, _span: &mut Span, _context: &Context) {
+        let is_locked = self.0.get().expect("telemetry should be set before the first call").is_locked();
+        self.1.lock().expect("lock should not be poisoned").push(is_locked);
+    }
+
+    fn on_end(&self, _span: SpanData) {}
+
+    fn force_flush(&self) -> OTelSdkResult {
+        Ok(())
+    }
+
+    fn shutdown_with_timeout(&self, _timeout: Duration) -> OTelSdkResult {
+        Ok(())
+    }
+}
+
+/// Regression test: the span of a further attempt was started under the lock of the calls in progress. A span processor
+/// that used the telemetry, for example by a call, never returned.
+#[tokio::test]
+async fn span_of_retry_starts_without_lock() {
+    let reader = LockReader::default();
+    let provider = SdkTracerProvider::builder().with_span_processor(reader.clone()).build();
+    let telemetry = Telemetry::new().spans(provider.tracer("test"));
+    reader.0.set(telemetry.clone()).expect("telemetry should be set once");
+    let address = serve(Service::default(), &Telemetry::new()).await;
+    let channel = Channel::builder().observer(Hedging(telemetry)).connect(address).await;
+    let client = GreeterClient::new(channel.expect("server should be reachable"));
+    client.greet(named("Ada")).await.expect("call should succeed");
+    assert_eq!(*reader.1.lock().expect("lock should not be poisoned"), [false; 3]);
 }
 
 /// Regression test: the span of the hedged attempt ended when the hedge began, with an error.
