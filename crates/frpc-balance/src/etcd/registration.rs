@@ -11,6 +11,9 @@ use tokio::sync::watch;
 /// Default TTL of a registration's lease, which is how long a dead server stays listed.
 const TTL: Duration = Duration::from_secs(10);
 
+/// Maximum TTL in seconds that etcd grants.
+const TTL_MAX: u64 = 9_000_000_000;
+
 /// Timeout for revoking the lease at deregistration. A server that shuts down should not wait for an unreachable etcd.
 const LEAVING: Duration = Duration::from_secs(1);
 
@@ -42,11 +45,11 @@ impl Registration {
         Ok(Self { etcd: etcd.clone(), key: format!("{prefix}{}", endpoint.address()), value, ttl: TTL })
     }
 
-    /// Sets the TTL of the lease. A dead server is removed after this time. Rounded up to whole seconds, and at least 1
-    /// s. Defaults to 10 s. The lease is renewed three times per TTL.
+    /// Sets the TTL of the lease. A dead server is removed after this time. Rounded up to whole seconds, at least 1 s,
+    /// and at most etcd's maximum of 9 000 000 000 s. Defaults to 10 s. The lease is renewed three times per TTL.
     pub fn with_ttl(self, ttl: Duration) -> Self {
-        let seconds = ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0);
-        Self { ttl: Duration::from_secs(seconds.max(1)), ..self }
+        let seconds = ttl.as_secs().saturating_add(u64::from(ttl.subsec_nanos() > 0));
+        Self { ttl: Duration::from_secs(seconds.clamp(1, TTL_MAX)), ..self }
     }
 
     /// Spawns a task that registers the server and keeps its lease. The task keeps retrying while etcd is unreachable.
@@ -198,13 +201,15 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn time_to_live_is_at_least_one_second() {
+    async fn time_to_live_is_within_limits_of_etcd() {
         let etcd = Etcd::new(["http://127.0.0.1:1"]).expect("address should be valid");
         let registration =
             Registration::new(&etcd, "shop/", &Endpoint::new("10.0.0.1:80")).expect("should be encodable");
-        for (ttl, rounded) in [(0, 1), (1_000, 1), (1_001, 2)] {
-            let registration = registration.clone().with_ttl(Duration::from_millis(ttl));
-            assert_eq!(registration.ttl, Duration::from_secs(rounded), "{ttl} ms");
+        let millis = Duration::from_millis;
+        // Regression test: the longest duration overflowed and became one second.
+        for (ttl, rounded) in [(millis(0), 1), (millis(1_000), 1), (millis(1_001), 2), (Duration::MAX, TTL_MAX)] {
+            let registration = registration.clone().with_ttl(ttl);
+            assert_eq!(registration.ttl, Duration::from_secs(rounded), "{ttl:?}");
         }
     }
 }
