@@ -16,6 +16,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
+use tokio::time::sleep;
 
 /// Default bounds for the time between lookups. The lower bound limits the load on DNS servers, and the upper bound
 /// limits the effect of a mistake in a zone.
@@ -109,7 +110,7 @@ impl Resolver for DnsResolver {
         match (&self.address.question, self.lasts) {
             (Question::Known(_), Some(_)) => return pending().await,
             // The random part prevents clients from repeating their lookups at the same time.
-            (_, Some(lasts)) => tokio::time::sleep(lasts.mul_f64(1.0 + fastrand::f64() / 10.0)).await,
+            (_, Some(lasts)) => sleep(lasts.saturating_add(lasts.mul_f64(fastrand::f64() / 10.0))).await,
             (_, None) => {}
         }
         // Clear the interval. After a failure, the channel itself delays the next lookup.
@@ -302,6 +303,15 @@ mod tests {
         assert_eq!(resolver.next().await.expect("IP address should need no lookup"), [Endpoint::new("10.0.0.1:80")]);
         let again = tokio::time::timeout(Duration::from_secs(86_400), resolver.next()).await;
         assert!(again.is_err(), "resolver of an IP address should return a single set");
+    }
+
+    /// Regression test: the random part made the longest interval overflow, so that each further lookup panicked.
+    #[tokio::test(start_paused = true)]
+    async fn longest_interval_does_not_overflow() {
+        let resolver: DnsResolver = "dns:///shop.test:80".parse().expect("text should be a DNS address");
+        let mut resolver = DnsResolver { lasts: Some(Duration::MAX), ..resolver };
+        let again = tokio::time::timeout(Duration::from_secs(86_400), resolver.next()).await;
+        assert!(again.is_err(), "name should not be resolved again");
     }
 
     #[test]
