@@ -217,7 +217,9 @@ impl Fleet {
         if !self.is_closed.load(Ordering::Acquire) {
             members.extend(rows);
             self.rebuild_choice(&members);
-            // Notify waiting calls again, because a member may have connected before its row was added.
+            // Notify waiting calls outside of the lock, because wakers may run arbitrary code.
+            drop(members);
+            // Notify them again, because a member may have connected before its row was added.
             self.clock.connected.notify_waiters();
         }
     }

@@ -292,6 +292,8 @@ mod tests {
     use crate::resolve::Resolver;
     use crate::{Balance, FleetView};
     use std::future::{pending, ready};
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::task::{Context, Wake};
     use tokio::time::timeout;
 
     /// A resolver that panics at the first call and then returns an endpoint.
@@ -379,6 +381,33 @@ mod tests {
             .await
             .expect("waiting call should get a connection within the timeout")
             .expect("channel should have a connection");
+    }
+
+    /// A waker that records whether the members of a fleet are locked when it is woken.
+    struct LockReader(Arc<Fleet>, AtomicBool);
+
+    impl Wake for LockReader {
+        fn wake(self: Arc<Self>) {
+            self.1.store(self.0.members.is_locked(), Ordering::Relaxed);
+        }
+    }
+
+    /// Regression test: calls that waited for a connection were woken under the lock of the members. A waker that used
+    /// the channel never returned.
+    #[tokio::test]
+    async fn waiting_call_is_woken_without_lock() {
+        let options = FleetOptions::default();
+        let fleet = Arc::new(Fleet::new(options, FleetClock::new(), PAUSE_MAX, &Handle::current()));
+        drop(fleet.resolving.set(ResolverTask {
+            name: String::new(),
+            failure: Arc::default(),
+            task: tokio::spawn(pending()),
+        }));
+        let reader = Arc::new(LockReader(fleet.clone(), AtomicBool::new(true)));
+        let mut waiting = pin!(fleet.next_connection());
+        assert!(waiting.as_mut().poll(&mut Context::from_waker(&reader.clone().into())).is_pending());
+        fleet.add(Vec::new());
+        assert!(!reader.1.load(Ordering::Relaxed));
     }
 
     #[tokio::test(start_paused = true)]
