@@ -302,19 +302,15 @@ where
 {
     let mut left: Vec<_> = all.map(Box::pin).collect();
     poll_fn(|context| {
-        let (mut at, mut failed) = (0, None);
-        while let Some(next) = left.get_mut(at) {
-            match next.as_mut().poll(context) {
-                Poll::Pending => at += 1,
-                Poll::Ready(Ok(value)) => return Poll::Ready(Some(Ok(value))),
-                Poll::Ready(Err(error)) => {
-                    // The order is irrelevant, because all futures are polled each time.
-                    drop(left.swap_remove(at));
-                    failed = Some(Err(error));
-                }
+        let mut ended = None;
+        left.retain_mut(|next| match next.as_mut().poll(context) {
+            Poll::Pending => true,
+            Poll::Ready(result) => {
+                ended = ended.take().filter(Result::is_ok).or(Some(result));
+                false
             }
-        }
-        if left.is_empty() { Poll::Ready(failed) } else { Poll::Pending }
+        });
+        if left.is_empty() || matches!(ended, Some(Ok(_))) { Poll::Ready(ended) } else { Poll::Pending }
     })
     .await
 }
