@@ -51,18 +51,28 @@ pub(super) enum Item {
 /// Signal from the reader that it waits for a message. Messages are requested from NATS only then.
 #[derive(Debug, Default)]
 pub(super) struct Demand {
-    waits: AtomicBool,
+    pub(super) waits: AtomicBool,
     changed: Notify,
 }
 
 impl Demand {
-    pub(super) fn begin(&self) {
+    /// Requests messages until the returned guard is dropped.
+    pub(super) fn begin(&self) -> DemandGuard<'_> {
         self.waits.store(true, Ordering::SeqCst);
         self.changed.notify_one();
+        DemandGuard(self)
     }
 
-    pub(super) fn end(&self) {
+    fn end(&self) {
         self.waits.store(false, Ordering::SeqCst);
+    }
+}
+
+pub(super) struct DemandGuard<'a>(&'a Demand);
+
+impl Drop for DemandGuard<'_> {
+    fn drop(&mut self) {
+        self.0.end();
     }
 }
 

@@ -289,10 +289,10 @@ impl Subscription {
         if let Ok(item) = self.items.try_recv() {
             return item;
         }
-        self.demand.begin();
-        let item = self.items.recv().await;
-        self.demand.end();
-        item.unwrap_or_else(|| Item::Gone("it has been read to its end".to_owned()))
+        // Also ends the demand if the caller drops the future. Otherwise, NATS would send this reader a message that it
+        // may not read, and no other reader would receive it before the timeout.
+        let _demand = self.demand.begin();
+        self.items.recv().await.unwrap_or_else(|| Item::Gone("it has been read to its end".to_owned()))
     }
 
     /// Returns unread messages to NATS, which delivers them to other readers of the subscription.
@@ -319,5 +319,28 @@ impl Drop for Subscription {
         if !unread.is_empty() {
             self.return_all(unread);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::pin::pin;
+    use std::sync::atomic::Ordering;
+    use std::task::{Context, Waker};
+
+    /// Regression test: a reader that gave up waiting requested messages from NATS until it was dropped. Other readers
+    /// received these messages only after the timeout.
+    #[tokio::test]
+    async fn cancelled_recv_requests_no_more_messages() {
+        let ((_sender, items), demand) = (mpsc::channel(1), Arc::<Demand>::default());
+        let (name, runtime) = ("billing".to_owned(), Handle::current());
+        let mut subscription = Subscription { name, items, next: None, demand: demand.clone(), runtime };
+        {
+            let receiving = pin!(subscription.recv());
+            assert!(receiving.poll(&mut Context::from_waker(Waker::noop())).is_pending());
+            assert!(demand.waits.load(Ordering::SeqCst));
+        }
+        assert!(!demand.waits.load(Ordering::SeqCst));
     }
 }
