@@ -62,7 +62,10 @@ impl ClientShared {
     /// Passes a description from the broker to the subscriptions that wait for it.
     pub(crate) fn handle_layout(&self, description: &Bytes) {
         let fingerprint = Fingerprint::of(description);
-        for (_, sender) in self.inner.lock().layouts.waiting.extract_if(.., |(waiting, _)| *waiting == fingerprint) {
+        let is_same = |(waiting, _): &mut (Fingerprint, _)| *waiting == fingerprint;
+        // Collect the senders, because sending wakes tasks, so the lock must not be held.
+        let senders: Vec<_> = self.inner.lock().layouts.waiting.extract_if(.., is_same).collect();
+        for (_, sender) in senders {
             // Ignore the error, because the subscription may have been dropped.
             let _ = sender.send(description.clone());
         }
@@ -72,5 +75,41 @@ impl ClientShared {
         // Ignore the error, because the next connection announces the layouts again, and a request without a reply
         // times out.
         let _ = connection.send_now(|outbox| put(outbox, PacketId(0), self.operations.of(Kind::Layout), body));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FIRST_OPERATION;
+    use frisbee::testing::DetachedConnection;
+    use std::pin::pin;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::task::{Context, Wake};
+    use tokio::runtime::Handle;
+
+    /// A waker that records whether the client is locked when it is woken.
+    struct LockReader(Arc<ClientShared>, AtomicBool);
+
+    impl Wake for LockReader {
+        fn wake(self: Arc<Self>) {
+            self.1.store(self.0.inner.is_locked(), Ordering::Relaxed);
+        }
+    }
+
+    /// Regression test: a subscription that waited for a description was woken under the lock of its client. A waker
+    /// that used the client never returned.
+    #[tokio::test]
+    async fn described_subscription_is_woken_without_lock() {
+        let connection = DetachedConnection::new(Handle::current(), usize::MAX).connection().clone();
+        let shared = Arc::new(ClientShared::new(FIRST_OPERATION));
+        shared.connected(&connection, true);
+        let reader = Arc::new(LockReader(shared.clone(), AtomicBool::new(true)));
+        let description = Bytes::from_static(b"description");
+        let mut waiting = pin!(shared.layout(Fingerprint::of(&description)));
+        assert!(waiting.as_mut().poll(&mut Context::from_waker(&reader.clone().into())).is_pending());
+        shared.handle_layout(&description);
+        assert!(!reader.1.load(Ordering::Relaxed));
     }
 }
