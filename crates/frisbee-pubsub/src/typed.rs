@@ -117,8 +117,7 @@ impl<M: polyglot::Message> Topic<M> {
         if let Some(layout) = M::LAYOUT {
             client.0.announce(layout, &client.connection()?);
         }
-        let is_limit_known = AtomicBool::new(publisher.is_limit_known());
-        Ok(TopicPublisher { publisher, is_limit_known, message: PhantomData })
+        Ok(TopicPublisher { publisher, is_limit_known: AtomicBool::new(false), message: PhantomData })
     }
 
     /// Subscribes like [`Client::subscribe`]. If the connection is new, first waits until it is known whether the peer

@@ -113,12 +113,6 @@ impl Publisher {
         }
     }
 
-    /// Returns whether the maximum message size of the broker is known.
-    #[cfg(feature = "typed")]
-    pub(crate) fn is_limit_known(&self) -> bool {
-        self.connection.peer() != frisbee::PeerKind::Unknown
-    }
-
     /// Waits until the maximum message size of the broker is known, or the connection has closed.
     #[cfg(feature = "typed")]
     pub(crate) async fn limit_known(&self) {
