@@ -2,7 +2,7 @@
 
 use super::message::{BackendEncoding, MessageEncoding, MessageType, RawMessage};
 use super::requests::{Failure, Requests};
-use super::{ForwardFields, ForwardedMethod, Reply, StreamResult};
+use super::{ForwardedMethod, Reply, StreamResult};
 use frisbee::rpc::CallShares;
 use frpc::{Channel, GrpcCaller, LateTrailers, Request, Response, ResponseStream, Status, Streaming};
 use frpc_dynamic::Body;
@@ -187,7 +187,7 @@ fn received(reply: Response<Body>, channel: &Channel, of: &Arc<MessageType>) -> 
 /// or an error.
 async fn stream(
     reply: Response<Streaming<Body>>,
-    method: &ForwardedMethod,
+    method: &Arc<ForwardedMethod>,
     mut failure: Failure,
     slot: Slot,
 ) -> StreamResult {
@@ -196,15 +196,15 @@ async fn stream(
     failure.unless(replies.opened()).await?;
     let metadata = replies.metadata().clone();
     let mut response = Response::new(());
-    let trailers = backend_trailers.map(|trailers| (trailers, LateTrailers::default(), method.fields.clone()));
-    if let Some((_, adapted, _)) = &trailers {
+    let trailers = backend_trailers.map(|trailers| (trailers, LateTrailers::default()));
+    if let Some((_, adapted)) = &trailers {
         response.extensions_mut().insert(adapted.clone());
     }
     if !metadata.is_empty() {
         *response.metadata_mut() = metadata;
     }
     let encoding = reply_encoding(&slot.link.channel);
-    let replies = Received { failure, replies, of: method.reply.clone(), encoding, trailers, _slot: slot };
+    let replies = Received { failure, replies, method: method.clone(), encoding, trailers, _slot: slot };
     Ok(response.map(|()| ResponseStream::new(replies)))
 }
 
@@ -213,10 +213,10 @@ async fn stream(
 struct Received {
     failure: Failure,
     replies: Streaming<Body>,
-    of: Arc<MessageType>,
+    method: Arc<ForwardedMethod>,
     encoding: MessageEncoding,
-    /// Trailing metadata from the backend, trailing metadata for the caller, and the rules for its fields.
-    trailers: Option<(LateTrailers, LateTrailers, Arc<ForwardFields>)>,
+    /// Trailing metadata from the backend, and trailing metadata for the caller.
+    trailers: Option<(LateTrailers, LateTrailers)>,
     _slot: Slot,
 }
 
@@ -224,20 +224,21 @@ impl Stream for Received {
     type Item = Result<RawMessage, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let Self { failure, replies, of, encoding, trailers, .. } = &mut *self;
+        let Self { failure, replies, method, encoding, trailers, .. } = &mut *self;
         if let Poll::Ready(status) = failure.poll(context) {
             return Poll::Ready(Some(Err(status)));
         }
         let next = ready!(Pin::new(replies).poll_next(context));
         if next.is_none()
-            && let Some((received, adapted, fields)) = trailers.take()
+            && let Some((received, adapted)) = trailers.take()
             && let Some(metadata) = received.0.get()
         {
             let mut metadata = metadata.clone();
-            fields.adapt_trailers(&mut metadata);
+            method.fields.adapt_trailers(&mut metadata);
             // Ignore the result: the value is set only once, because `trailers` is empty afterwards.
             let _ = adapted.0.set(metadata);
         }
-        Poll::Ready(next.map(|next| next.map(|body| RawMessage::reply(*encoding, body.as_bytes().clone(), of))))
+        let reply = |body: Body| RawMessage::reply(*encoding, body.as_bytes().clone(), &method.reply);
+        Poll::Ready(next.map(|next| next.map(reply).map_err(|status| method.fields.adapt_status(status))))
     }
 }

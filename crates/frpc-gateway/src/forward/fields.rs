@@ -198,13 +198,15 @@ impl ForwardFields {
                 }
                 Ok(response)
             }
-            Err(mut status) => {
-                self.adapt_trailers(status.metadata_mut());
-                // The gateway itself has no side effects, so whether the call has run depends only on the backend's
-                // status.
-                Err(if status.may_have_run() { status } else { status.rejected() })
-            }
+            Err(status) => Err(self.adapt_status(status)),
         }
+    }
+
+    /// Applies the header rules to the metadata of an error.
+    pub(super) fn adapt_status(&self, mut status: Status) -> Status {
+        self.adapt_trailers(status.metadata_mut());
+        // The gateway itself has no side effects, so whether the call has run depends only on the backend's status.
+        if status.may_have_run() { status } else { status.rejected() }
     }
 
     /// Removes trailer fields that must not be forwarded to callers.

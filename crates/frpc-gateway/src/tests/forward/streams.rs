@@ -2,7 +2,7 @@
 
 use super::support::{Host, Sums, calculator, exchange, front, greeter, post, serve, to_native};
 use frpc::{Channel, Code, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming};
-use frpc_gateway::Forward;
+use frpc_gateway::{Forward, ForwardFields};
 use samples::greet::{Greeter, GreeterClient, GreeterServer, Greeting, Name};
 use samples::quickstart::{Calculator, CalculatorClient, CalculatorServer, Number, Range, Sum, Terms};
 use std::sync::Arc;
@@ -84,7 +84,7 @@ async fn failure_of_stream_follows_its_messages() {
     recite(&front(greeter(&to_native(&backend))).await).await;
 }
 
-/// A greeter that answers streams with metadata but no messages.
+/// A greeter that answers streams with metadata but no messages. The error has metadata too.
 struct Mute;
 
 impl Greeter for Mute {
@@ -93,7 +93,11 @@ impl Greeter for Mute {
     }
 
     async fn recite(&self, _: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
-        let verses = [Err(Status::data_loss("no verses"))];
+        let mut failure = Status::data_loss("no verses");
+        for (name, value) in [("x-internal", "1"), ("x-hint", "2"), ("connection", "x-hop"), ("x-hop", "3")] {
+            failure.metadata_mut().insert(name, value).expect("metadata entry should be valid");
+        }
+        let verses = [Err(failure)];
         let mut response = Response::new(ResponseStream::new(frpc::iter(verses)));
         response.metadata_mut().insert("tenant", "blue").expect("metadata entry should be valid");
         Ok(response)
@@ -108,6 +112,20 @@ async fn metadata_precedes_failure_without_messages() {
     let response = exchange(&address, request).await;
     assert!(response.to_lowercase().contains("\r\ntenant: blue\r\n"), "{response}");
     assert!(response.contains(r#""code":"data_loss""#), "{response}");
+}
+
+/// Regression test: fields that the gateway removes from replies reached callers if a stream failed after its head.
+#[tokio::test]
+async fn metadata_of_failed_stream_is_adapted() {
+    let backend = serve(Server::builder().add_service(GreeterServer::new(Mute))).await;
+    let fields = ForwardFields::new().remove_from_replies("x-internal");
+    let address = front(greeter(&to_native(&backend).fields(fields))).await;
+    let client = GreeterClient::connect(address).await.expect("gateway should accept the connection");
+    let mut verses = client.recite(Name::default()).await.expect("stream should open").into_inner();
+    let failure = verses.message().await.expect_err("stream should fail");
+    let mut names: Vec<_> = failure.metadata().iter().map(|(name, _)| name).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["x-hint"], "{failure:?}");
 }
 
 /// A calculator that counts forever, and reads a single number of a request stream.
