@@ -99,7 +99,8 @@ impl OpenResponse {
         let is_compressed = out.len() - content >= gzip::COMPRESS_MIN && compress(out, content, encodings.as_deref());
         let mut digits = [0; DIGITS];
         let digits = decimal(out.len() - content, &mut digits);
-        let is_usual = fields.is_empty() && pass.readable_by.is_none() && !is_last && !is_compressed;
+        // All responses with CORS fields also have the field `vary`.
+        let is_usual = fields.is_empty() && !pass.varies && !is_last && !is_compressed;
         match out.get_mut(length.clone()) {
             Some(slot) if is_usual && slot.len() == digits.len() => slot.copy_from_slice(digits),
             _ => {
@@ -186,14 +187,22 @@ mod tests {
 
     #[test]
     fn whole_and_open_responses_are_identical() {
-        let (mut whole, mut open) = (Vec::new(), Vec::new());
-        let (now, answer) = (Instant::now(), Answer::new(200, "a/b", "body").with("x", "y"));
-        let options = ResponseOptions { now, ..ResponseOptions::last() };
-        put(&mut whole, &answer, &options, true);
-        let open_response = OpenResponse::begin(&mut open, "a/b", 1, now);
-        open.extend_from_slice(b"body");
-        open_response.end(&mut open, &answer.fields, &options);
-        assert_eq!(String::from_utf8(open), String::from_utf8(whole));
+        let without_origin = Pass { varies: true, ..Pass::default() };
+        let fields = || Answer::new(200, "a/b", "body").with("x", "y");
+        for (answer, pass, is_last) in [
+            (fields(), Pass::default(), true),
+            (Answer::new(200, "a/b", "body"), Pass::default(), false),
+            (Answer::new(200, "a/b", "body"), without_origin, false),
+            (Answer::new(200, "a/b", "body"), Pass { readable_by: Some("https://a"), ..without_origin }, false),
+        ] {
+            let (mut whole, mut open) = (Vec::new(), Vec::new());
+            let options = ResponseOptions { pass, is_last, ..ResponseOptions::last() };
+            put(&mut whole, &answer, &options, true);
+            let open_response = OpenResponse::begin(&mut open, "a/b", 1, options.now);
+            open.extend_from_slice(b"body");
+            open_response.end(&mut open, &answer.fields, &options);
+            assert_eq!(String::from_utf8(open), String::from_utf8(whole));
+        }
     }
 
     #[test]
