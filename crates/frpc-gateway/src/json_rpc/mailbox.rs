@@ -24,6 +24,7 @@ pub(super) enum SessionMessage {
 
 /// Handle that cancels one call of a session from another task.
 #[cfg(feature = "mcp")]
+#[derive(Clone)]
 pub(crate) struct Canceller {
     pub(super) mailbox: std::sync::Arc<SessionMailbox>,
     pub(super) number: CallNumber,
@@ -33,6 +34,16 @@ pub(crate) struct Canceller {
 impl Canceller {
     pub(crate) fn cancel(&self) {
         self.mailbox.send(SessionMessage::Cancelled(self.number));
+    }
+}
+
+#[cfg(all(test, feature = "mcp"))]
+impl Canceller {
+    /// Creates the canceller of a call whose session is polled with `waker`.
+    pub(crate) fn waking(waker: &std::task::Waker) -> Self {
+        let mailbox = SessionMailbox::default();
+        mailbox.take(&mut std::collections::VecDeque::new(), &std::task::Context::from_waker(waker));
+        Self { mailbox: std::sync::Arc::new(mailbox), number: 0 }
     }
 }
 

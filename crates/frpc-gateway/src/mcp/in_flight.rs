@@ -33,7 +33,9 @@ impl InFlight {
 
     /// Cancels a tool call if it is in progress.
     pub(crate) fn cancel(&self, session: &[u8], id: &str) {
-        if let Some(call) = self.calls.lock().get(&(session.into(), id.into()) as &Key) {
+        let call = self.calls.lock().get(&(session.into(), id.into()) as &Key).cloned();
+        // Cancel outside of the lock, because this wakes the task of the call.
+        if let Some(call) = call {
             call.cancel();
         }
     }
@@ -67,6 +69,55 @@ pub(crate) struct Registered {
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        self.in_flight.calls.lock().remove(&self.key);
+        let call = self.in_flight.calls.lock().remove(&self.key);
+        // Drop the call outside of the lock, because it may own the results of handlers.
+        drop(call);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+    use std::task::Wake;
+
+    /// Waker of a call. Counts whether the calls are unlocked or locked when it is woken and when it is dropped.
+    struct Spy {
+        in_flight: Arc<InFlight>,
+        seen: Arc<[AtomicUsize; 2]>,
+    }
+
+    impl Spy {
+        fn look(&self) {
+            let is_locked = self.in_flight.calls.is_locked();
+            self.seen[usize::from(is_locked)].fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    impl Wake for Spy {
+        fn wake(self: Arc<Self>) {
+            self.look();
+        }
+    }
+
+    impl Drop for Spy {
+        fn drop(&mut self) {
+            self.look();
+        }
+    }
+
+    /// Regression test: the tasks of calls were woken, and their results dropped, while no other call could begin.
+    #[test]
+    fn calls_are_cancelled_and_dropped_unlocked() {
+        let (in_flight, seen) = (Arc::<InFlight>::default(), Arc::<[AtomicUsize; 2]>::default());
+        for is_cancelled in [true, false] {
+            let spy = Arc::new(Spy { in_flight: in_flight.clone(), seen: seen.clone() });
+            let registered = in_flight.register(b"session", "1", Canceller::waking(&spy.into()));
+            if is_cancelled {
+                in_flight.cancel(b"session", "1");
+            }
+            drop(registered);
+        }
+        assert_eq!(seen.each_ref().map(|count| count.load(Ordering::Relaxed)), [3, 0]);
     }
 }
