@@ -169,7 +169,9 @@ pub(crate) async fn serve(service: Service, early: BytesMut, transport: RawTrans
         driver.poll(task)
     })
     .await;
-    let Driver { mut transport, http2, .. } = driver;
+    let Driver { mut transport, http2, streams, .. } = driver;
+    // Cancel the remaining calls now instead of when the client has closed its side.
+    drop(streams);
     context.leave_abuse_debt(http2.abuse_debt(now()));
     // A client sends window updates while it reads the last responses. If the socket were closed, the system would
     // reply to them with a reset, which would discard the responses.

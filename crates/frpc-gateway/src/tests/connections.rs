@@ -96,6 +96,12 @@ impl Host {
             .expect("semaphore should be open")
             .forget();
     }
+
+    /// Checks that a stream ends, although the client keeps its side of the connection open.
+    async fn ends_immediately(&self) {
+        let ended = timeout(Duration::from_millis(500), self.ended.acquire()).await;
+        ended.expect("handler should be dropped").expect("semaphore should be open").forget();
+    }
 }
 
 pub(super) fn dial(server: &Acceptor) -> DuplexStream {
@@ -390,6 +396,20 @@ async fn unanswered_http2_ping_ends_calls() {
     );
 }
 
+/// Regression test: handlers of a connection with an error ran until the client closed it, for up to a second.
+#[tokio::test(start_paused = true)]
+async fn http2_error_cancels_calls_immediately() {
+    let (host, server) = Host::in_memory();
+    let mut client = Http2::connect(dial(&server), 65_535).await;
+    client.send(HEADERS, 4, 1, &head_of("/greet.Greeter/Recite", "application/grpc+json")).await;
+    client.send(DATA, 1, 1, b"\0\0\0\0\x11{\"name\":\"silent\"}").await;
+    while client.frame().await.expect("connection should stay open").0 != DATA {}
+    // DATA must not be sent on stream 0.
+    client.send(DATA, 0, 0, b"").await;
+    while client.frame().await.expect("server should send GOAWAY").0 != GOAWAY {}
+    host.ends_immediately().await;
+}
+
 /// Regression test: the pending calls of a half-closed client were cancelled.
 #[tokio::test(start_paused = true)]
 async fn half_closed_http2_client_gets_responses() {
@@ -562,6 +582,19 @@ async fn stop_answers_received_web_socket_call() {
         .expect("connection should close cleanly");
     let frames = String::from_utf8_lossy(&frames);
     assert!(frames.contains("{\"text\":\"Hello, Ada!\"}"), "{frames}");
+}
+
+/// Like [`http2_error_cancels_calls_immediately`], for a client that closes a WebSocket connection.
+#[tokio::test(start_paused = true)]
+async fn closed_web_socket_cancels_calls_immediately() {
+    let (host, server) = Host::in_memory();
+    let mut io = upgraded(&server, "").await;
+    let call = br#"{"jsonrpc":"2.0","id":1,"method":"greet.Greeter/Recite","params":["silent"]}"#;
+    let length = u8::try_from(call.len()).expect("call length should fit in u8");
+    io.write_all(&[&[0x81, 0x80 | length, 0, 0, 0, 0], &call[..]].concat()).await.expect("call should be accepted");
+    assert_eq!(io.read_u8().await.expect("stream should send its first item"), 0x81);
+    io.write_all(&[0x88, 0x80, 0, 0, 0, 0]).await.expect("server should accept the CLOSE frame");
+    host.ends_immediately().await;
 }
 
 /// A greeter that never reads the names of a stream.

@@ -159,6 +159,8 @@ where
         connection.poll(task)
     })
     .await?;
+    // Cancel the remaining calls now instead of when the client has closed its side.
+    drop(connection.talk);
     // Box the future to keep this one small, because closing happens once per connection.
     Box::pin(connection.wire.close(ending)).await;
     Ok(())
