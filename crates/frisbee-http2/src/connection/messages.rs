@@ -382,12 +382,12 @@ impl Connection {
     /// Accounts for `count` received bytes of a body. Returns whether the body is complete.
     fn advance_body(&mut self, mut data: DataFrame, count: usize) -> Result<bool, ConnectionError> {
         data.left = data.left.saturating_sub(u32::try_from(count).unwrap_or(u32::MAX));
+        self.fragment = (data.left == 0 && !data.is_end).then_some(data.length);
         if data.left > 0 {
             self.reading = Reading::Data(data);
             return Ok(false);
         }
         self.skip(data.padding.unwrap_or(0));
-        self.fragment = (!data.is_end).then_some(data.length);
         if let Some(slot) = self.streams.get_mut(data.stream).filter(|_| data.is_end) {
             slot.state.receive_end()?;
             self.remove_if_closed(data.stream.slot);

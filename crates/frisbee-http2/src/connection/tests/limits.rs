@@ -230,6 +230,24 @@ fn small_incomplete_fragments_are_charged() {
     }
 }
 
+/// Regression test: the first part of a frame was charged for the frame before it, which had completed a message.
+#[test]
+fn partial_frame_is_not_charged_for_previous_one() {
+    let mut end = End::server();
+    let (stream, split) = (end.open(1, 0), data(1, 0, [0; 2]));
+    let (whole, (first, rest)) = (data(1, 0, [0]), split.split_at(frame::HEAD + 1));
+    let result = flood(&mut end, |end, _| {
+        for _ in 0..10 {
+            assert_eq!(end.feed(&[&whole[..], first].concat()).map(|it| it.len()), Ok(2));
+            end.connection.charge_fragment();
+            assert_eq!(end.feed(rest).map(|it| it.len()), Ok(1));
+            end.connection.consume(stream, 3);
+        }
+        Vec::new()
+    });
+    assert_eq!(result, Answer::None);
+}
+
 #[test]
 fn reply_to_closed_window_is_cancelled() {
     let mut end = End::server();
