@@ -23,6 +23,10 @@ const REFUSALS_MAX: u32 = 16;
 /// Period over which the invalid tokens of a connection are counted.
 const REFUSALS_WITHIN: Duration = Duration::from_secs(10);
 
+/// Minimum time between two verifications of a cached token that has expired. A busy client may use such a token for
+/// many calls before it has a new one.
+const AGAIN_AFTER: Duration = Duration::from_secs(1);
+
 /// A caller with the precomputed results of all access rules, so that each call only looks one up.
 pub(crate) struct JudgedCaller {
     principal: Option<Principal>,
@@ -32,6 +36,8 @@ pub(crate) struct JudgedCaller {
     /// Token buckets for the rate limits of single methods, by index of the limit set. Each is created at the first
     /// call of such a method.
     of_methods: Box<[OnceLock<Option<Arc<Bucket>>>]>,
+    /// Time at which the caller's token was verified again after its expiry.
+    verified_again: Mutex<Option<Instant>>,
 }
 
 impl JudgedCaller {
@@ -48,12 +54,18 @@ impl JudgedCaller {
         let allowed = access.rules.conditions.iter().map(meets).collect();
         let bucket = access.limits.bucket(principal.as_ref(), address);
         let of_methods = access.rules.limit_sets.iter().map(|_| OnceLock::new()).collect();
-        Self { principal, allowed, bucket, of_methods }
+        Self { principal, allowed, bucket, of_methods, verified_again: Mutex::default() }
     }
 
     #[cfg(test)]
     pub(super) fn for_test(principal: Option<Principal>) -> Self {
-        Self { principal, allowed: Box::default(), bucket: None, of_methods: Box::default() }
+        Self {
+            principal,
+            allowed: Box::default(),
+            bucket: None,
+            of_methods: Box::default(),
+            verified_again: Mutex::default(),
+        }
     }
 
     /// Returns whether an access rule permits the caller. A method without a rule permits nobody.
@@ -85,6 +97,16 @@ impl JudgedCaller {
 
     fn is_over(&self) -> bool {
         self.expires().is_some_and(|expires| expires <= now())
+    }
+
+    /// Returns whether the caller's token, which has expired, may be verified again now.
+    fn may_be_verified_again(&self) -> bool {
+        let (now, mut last) = (now(), self.verified_again.lock());
+        let may = last.is_none_or(|last| now.saturating_duration_since(last) >= AGAIN_AFTER);
+        if may {
+            *last = Some(now);
+        }
+        may
     }
 }
 
@@ -193,13 +215,21 @@ impl Visitor {
         if let Some(last) = self.memory.lock().bearer.as_ref().filter(is_same) {
             return Ok(last.caller.clone());
         }
-        let caller = match self.access.cache.get(token, generation).filter(|caller| !caller.is_over()) {
+        let caller = match self.access.cache.get(token, generation) {
             // The cached verdicts belong to another connection. If rules exclude callers, evaluate them again, because
             // exclusions depend on all identities of a connection.
-            Some(caller) if self.access.has_exclusion => self.judge(caller.principal.clone()),
-            Some(caller) => caller,
-            None => {
-                let caller = self.judge(Some(self.verify(&**tokens, token)?));
+            Some(caller) if !caller.is_over() => match self.access.has_exclusion {
+                true => self.judge(caller.principal.clone()),
+                false => caller,
+            },
+            Some(caller) if !caller.may_be_verified_again() => return Err(expired()),
+            known => {
+                let verified = match known {
+                    // The program may have extended the validity of the token.
+                    Some(_) => verify(&**tokens, token).map_err(|error| self.not_accepted(&error)),
+                    None => self.verify_new(&**tokens, token),
+                };
+                let caller = self.judge(Some(verified?));
                 self.access.cache.insert(token, caller.clone(), generation);
                 caller
             }
@@ -210,7 +240,7 @@ impl Visitor {
     }
 
     /// Verifies a token that is not cached, unless too many tokens of this connection were invalid.
-    fn verify(&self, tokens: &dyn Tokens, token: &str) -> Result<Principal, Status> {
+    fn verify_new(&self, tokens: &dyn Tokens, token: &str) -> Result<Principal, Status> {
         let now = now();
         let mut memory = self.memory.lock();
         let (count, since) = &mut memory.refusals;
@@ -224,16 +254,10 @@ impl Visitor {
             ));
         }
         drop(memory);
-        let error = match tokens.verify(token) {
-            Ok(principal) if principal.expires().is_none_or(|expires| expires > now) => return Ok(principal),
-            Ok(_) => TokenError::Expired,
-            Err(error) => error,
-        };
-        // Do not count expired tokens, because a client may send many before it has a new one.
-        if let TokenError::Refused(_) = error {
+        verify(tokens, token).map_err(|error| {
             self.memory.lock().refusals.0 += 1;
-        }
-        Err(self.not_accepted(&error))
+            self.not_accepted(&error)
+        })
     }
 
     /// Evaluates all access rules for calls by `principal` on this connection.
@@ -308,6 +332,13 @@ impl PeerRules for Visitor {
         let may = caller.may(self.access.rules.fallback);
         self.verdict(&caller, may, &"a stream without an operation")
     }
+}
+
+/// Verifies a token. This runs code of the program, so no lock may be held.
+fn verify(tokens: &dyn Tokens, token: &str) -> Result<Principal, TokenError> {
+    let principal = tokens.verify(token)?;
+    let has_expired = principal.expires().is_some_and(|expires| expires <= now());
+    if has_expired { Err(TokenError::Expired) } else { Ok(principal) }
 }
 
 fn expired() -> Status {
@@ -474,27 +505,34 @@ mod tests {
         assert!(reports.len() > 12 && !reports.contains(&true), "{reports:?}");
     }
 
-    /// Accepts a token for a minute after each verification, except for the token `old`.
-    struct Sessions;
+    /// Accepts a token for a minute after each verification, but the token `ended` only once. Counts verifications.
+    #[derive(Clone, Default)]
+    struct Sessions(Arc<AtomicU64>);
 
     impl Tokens for Sessions {
         fn verify(&self, token: &str) -> Result<Principal, TokenError> {
+            let is_first = self.0.fetch_add(1, Ordering::Relaxed) == 0;
             let principal = Principal::new(token, Proof::Other).expiring_in(Duration::from_secs(60));
-            if token == "old" { Err(TokenError::Expired) } else { Ok(principal) }
+            if token == "ended" && !is_first { Err(TokenError::Expired) } else { Ok(principal) }
         }
     }
 
     /// Regression test: a token whose cached verification had expired was rejected for as long as it was cached, even
-    /// if the program had prolonged its session.
+    /// if the program had extended its session.
     #[tokio::test(start_paused = true)]
     async fn token_is_verified_again_after_expiry() {
-        let (_client, connection) = connected().await;
-        let visitor = Visitor::new(&Access::new().tokens(Sessions).0, &connection);
+        let ((_client, connection), sessions) = (connected().await, Sessions::default());
+        let visitor = Visitor::new(&Access::new().tokens(sessions.clone()).0, &connection);
         let is_accepted = |token| visitor.check_caller(&with_token(token)).is_ok();
-        assert!(is_accepted("ada") && is_accepted("bob"));
+        assert!(is_accepted("ended") && is_accepted("ada"));
         tokio::time::advance(Duration::from_secs(60)).await;
-        assert!((0..=REFUSALS_MAX).all(|_| !is_accepted("old")));
-        assert!(is_accepted("bob") && is_accepted("ada"), "expired tokens should not block valid ones");
+        // A busy client uses its token until it has a new one. The server verifies it once per second.
+        for second in 1..=30 {
+            assert!((0..100).all(|_| !is_accepted("ended")));
+            assert_eq!(sessions.0.load(Ordering::Relaxed), 2 + second);
+            tokio::time::advance(AGAIN_AFTER).await;
+        }
+        assert!(is_accepted("ada") && is_accepted("new"), "expired token should not block valid ones");
     }
 
     #[test]
