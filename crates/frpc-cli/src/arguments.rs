@@ -313,7 +313,7 @@ pub(crate) struct GatewayArguments {
     #[arg(long, value_name = "ORIGIN", value_parser = origin)]
     pub(crate) origin: Vec<String>,
     /// Trust x-forwarded-for and similar header fields in requests from this proxy address or network, such as
-    /// 10.0.0.0/8. May be repeated.
+    /// 10.0.0.0/8, and apply limits to the clients that they state. May be repeated.
     #[arg(long, value_name = "ADDRESS", value_parser = network)]
     pub(crate) trusted_proxy: Vec<Network>,
     /// Send the caller's verified name to the server in this header field.

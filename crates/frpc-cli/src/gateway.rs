@@ -216,6 +216,7 @@ fn backend(arguments: &GatewayArguments, target: &Target) -> Result<Forward, Fai
 fn protocols(arguments: &GatewayArguments, counters: &Counters) -> Gateway {
     let mut http = Http::new().connect().grpc().health().console(Console::new());
     http = arguments.host.iter().fold(http, Http::host);
+    http = arguments.trusted_proxy.iter().fold(http, |http, (address, bits)| http.trust(*address, *bits));
     if !arguments.origin.is_empty() {
         http = arguments.origin.iter().fold(http, Http::origin).cors();
     }

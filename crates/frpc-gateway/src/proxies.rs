@@ -74,6 +74,11 @@ fn of_node(node: &str) -> Option<IpAddr> {
     node.parse().ok().or_else(with_port).or_else(bracketed).map(|address: IpAddr| address.to_canonical())
 }
 
+/// Attachment of the connections of [`ProxiedClients`]: the address of the trusted proxy.
+#[derive(Debug)]
+#[cfg_attr(not(all(feature = "forward", feature = "http")), allow(dead_code))]
+pub(crate) struct ProxyAddress(pub(crate) IpAddr);
+
 /// Maximum number of clients per connection of a proxy that keep their contexts for further requests.
 #[cfg(feature = "http")]
 const CLIENTS_MAX: usize = 64;
@@ -101,6 +106,9 @@ impl ProxiedClients {
         let Some(context) = connection.on_behalf_of(client) else {
             return Some(Err(Answer::refusal(403, "the server does not accept this client")));
         };
+        if let Some(proxy) = connection.connection().peer_addr() {
+            context.connection().attachments().insert(ProxyAddress(proxy.ip()));
+        }
         let oldest = if clients.len() >= CLIENTS_MAX { clients.pop_front() } else { None };
         clients.push_back((client, context.clone()));
         // Drop the context outside of the lock, because destructors of attachments may run arbitrary code.

@@ -6,7 +6,7 @@
 //! The defaults are the same as in Envoy at the edge of a network: fields about the caller are kept if they come from a
 //! trusted proxy, and replaced otherwise. A backend can therefore trust `x-forwarded-for`.
 
-use crate::proxies::TrustedProxies;
+use crate::proxies::{ProxyAddress, TrustedProxies};
 use crate::reserved_fields::is_of_response;
 use frpc::{Metadata, Request, Response, Status};
 use std::collections::BTreeSet;
@@ -81,7 +81,8 @@ impl ForwardFields {
     }
 
     /// Trusts the forwarding fields, such as `x-forwarded-for`, of proxies in the network given by the first `bits`
-    /// bits of `address`.
+    /// bits of `address`. This only concerns forwarded fields; [`Http::trust`](crate::Http::trust) applies the limits
+    /// and access rules of the server to the clients of a proxy.
     pub fn trust(mut self, address: IpAddr, bits: u8) -> Self {
         self.trusted.add(address, bits);
         self
@@ -151,7 +152,10 @@ impl ForwardFields {
     pub(super) fn adapt<T>(&self, request: Request<T>) -> Result<Request<T>, Status> {
         let mut message = None;
         let mut request = request.map(|inner| message = Some(inner));
-        let address = request.remote_addr().map(|address| address.ip().to_canonical());
+        // If a proxy has stated the caller, describe the proxy, because the proxy has described the caller.
+        let proxy = request.attachments().and_then(|attachments| attachments.get::<ProxyAddress>());
+        let address = proxy.map(|proxy| proxy.0).or_else(|| Some(request.remote_addr()?.ip()));
+        let address = address.map(|address| address.to_canonical());
         let subject = self.subject.as_ref().map(|(name, subject)| (name, subject(&request)));
         let metadata = request.metadata_mut();
         remove_of_connection(metadata);

@@ -3,7 +3,7 @@
 use super::support::{Host, exchange, exchange_as_another, front, greet, greeter, post, serve, soon, to_native};
 use frpc::details::ErrorInfo;
 use frpc::{Channel, Config, Request, Server, Status};
-use frpc_gateway::{Forward, ForwardFields};
+use frpc_gateway::{Forward, ForwardFields, Gateway, Http, ServeGateway as _};
 use samples::greet::{GreeterClient, GreeterServer, Name};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
@@ -105,6 +105,22 @@ async fn gateway_replaces_caller_fields() {
     let (host, ..) = Host::new();
     let backend = serve(Server::builder().add_service(GreeterServer::new(host))).await;
     expect_own_fields(to_native(&backend)).await;
+}
+
+/// The limits and rules of a gateway may apply to the clients of a proxy. Backends then still receive the proxy's own
+/// description of them.
+#[tokio::test]
+async fn fields_of_proxy_are_forwarded_for_its_clients() {
+    let (host, ..) = Host::new();
+    let backend = serve(Server::builder().add_service(GreeterServer::new(host))).await;
+    let network = "127.0.0.0".parse().expect("network address should be valid");
+    let service = greeter(&to_native(&backend).fields(ForwardFields::new().trust(network, 8)));
+    let gateway = Gateway::new().http(Http::new().connect().trust(network, 8));
+    let address = serve(Server::builder().add_service(service).gateway(gateway)).await;
+    let fields = "x-forwarded-for: 192.0.2.1\r\nx-forwarded-proto: https\r\n";
+    let response = exchange(&address, greet(fields, "fields")).await;
+    let expected = r#"{"text":"x-forwarded-for=192.0.2.1, 127.0.0.1|x-forwarded-proto=https"}"#;
+    assert!(response.ends_with(expected), "{response}");
 }
 
 #[tokio::test]
