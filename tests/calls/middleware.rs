@@ -11,12 +11,14 @@ use frpc::{
     Server, Status, Streaming,
 };
 use frpc_tower::Tower;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use tower::load_shed::error::Overloaded;
 
 type CallRecord = (&'static str, &'static str, CallKind, &'static str, &'static str, bool);
 
@@ -409,22 +411,46 @@ async fn errors_of_layers_become_statuses() {
 
 #[tokio::test]
 async fn tower_layers_end_calls_with_matching_status() {
-    async fn code<L, S>(layer: L) -> Code
+    async fn failure<L, S>(layer: L) -> (Code, bool)
     where
         L: tower::Layer<frpc_tower::TowerNext, Service = S>,
         Tower<S>: Middleware,
     {
         let address = serve_interop_with(Server::builder().middleware(Tower::new(layer))).await;
         let client = InteropClient::connect(address.to_string()).await.unwrap();
-        client.add(AddRequest::default()).await.unwrap_err().code()
+        let status = client.add(AddRequest::default()).await.unwrap_err();
+        (status.code(), status.may_have_run())
     }
     let shedding = tower::layer::layer_fn(|inner| {
         let full = tower::limit::ConcurrencyLimit::new(inner, 0);
         tower::load_shed::LoadShed::new(full)
     });
-    assert_eq!(code(shedding).await, Code::ResourceExhausted);
+    // Regression test: the status stated that the call may have run, although the handler had not received it.
+    assert_eq!(failure(shedding).await, (Code::ResourceExhausted, false));
     let late = tower::layer::layer_fn(|_| tower::timeout::Timeout::new(Silent, Duration::from_millis(1)));
-    assert_eq!(code(late).await, Code::DeadlineExceeded);
+    assert_eq!(failure(late).await, (Code::DeadlineExceeded, true));
+    let regretting = tower::layer::layer_fn(Regretting);
+    assert_eq!(failure(regretting).await, (Code::ResourceExhausted, true), "handler has run");
+}
+
+/// A service that fails as overloaded after the handler has run.
+#[derive(Clone)]
+struct Regretting(frpc_tower::TowerNext);
+
+impl tower::Service<frpc_tower::Exchange> for Regretting {
+    type Response = CallResponse;
+    type Error = tower::BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<CallResponse, tower::BoxError>> + Send>>;
+    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), tower::BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+    fn call(&mut self, exchange: frpc_tower::Exchange) -> Self::Future {
+        let reply = self.0.call(exchange);
+        Box::pin(async move {
+            reply.await?;
+            Err(Overloaded::new().into())
+        })
+    }
 }
 
 /// A service that never replies.

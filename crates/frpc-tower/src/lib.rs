@@ -17,6 +17,8 @@ use std::error::Error;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use tower::load_shed::error::Overloaded;
 use tower::timeout::error::Elapsed;
@@ -28,7 +30,8 @@ use tower::{Layer, Service};
 /// errors are converted to statuses: a [`Status`] is unchanged, tower's timeout becomes
 /// [`DeadlineExceeded`](frpc::Code::DeadlineExceeded), load shedding becomes
 /// [`ResourceExhausted`](frpc::Code::ResourceExhausted), and any other error becomes [`Internal`](frpc::Code::Internal)
-/// with its text.
+/// with its text. A call that was shed before it reached the handler counts as [not run](Status::may_have_run), so a
+/// client may retry it.
 ///
 /// ```
 /// use frpc_tower::Tower;
@@ -45,6 +48,7 @@ pub struct Exchange {
     /// The call that the layer may inspect or modify.
     pub call: Call,
     next: Next,
+    has_run: Arc<AtomicBool>,
 }
 
 /// Innermost service of a [`Tower`], which passes the call to the rest of the middleware chain.
@@ -68,6 +72,7 @@ impl Service<Exchange> for TowerNext {
     }
 
     fn call(&mut self, exchange: Exchange) -> Self::Future {
+        exchange.has_run.store(true, Ordering::Relaxed);
         Box::pin(exchange.next.run(exchange.call))
     }
 }
@@ -80,16 +85,23 @@ where
 {
     async fn call(&self, call: Call, next: Next) -> Result<CallResponse, Status> {
         let mut service = self.0.lock().clone();
-        poll_fn(|context| service.poll_ready(context)).await.map_err(status)?;
-        service.call(Exchange { call, next }).await.map_err(status)
+        poll_fn(|context| service.poll_ready(context)).await.map_err(|error| status(error, false))?;
+        let mut has_run = Arc::<AtomicBool>::default();
+        let reply = service.call(Exchange { call, next, has_run: Arc::clone(&has_run) }).await;
+        // While a layer holds the exchange, the call may still run.
+        let mut may_have_run = || Arc::get_mut(&mut has_run).is_none_or(|has_run| *has_run.get_mut());
+        reply.map_err(|error| status(error, may_have_run()))
     }
 }
 
 /// Converts the error of a tower layer to a status.
-fn status(error: impl Into<Box<dyn Error + Send + Sync>>) -> Status {
+fn status(error: impl Into<Box<dyn Error + Send + Sync>>, may_have_run: bool) -> Status {
     match error.into().downcast::<Status>() {
         Ok(status) => *status,
         Err(error) if error.is::<Elapsed>() => Status::deadline_exceeded(error.to_string()),
+        Err(error) if error.is::<Overloaded>() && !may_have_run => {
+            Status::resource_exhausted(error.to_string()).rejected()
+        }
         Err(error) if error.is::<Overloaded>() => Status::resource_exhausted(error.to_string()),
         Err(error) => Status::internal(error.to_string()),
     }
