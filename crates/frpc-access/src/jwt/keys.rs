@@ -35,9 +35,6 @@ impl Keys {
     /// Creates an empty set of verification keys.
     #[must_use]
     pub fn new() -> Self {
-        // The crypto provider is process-wide. Ignore the error, because a provider that was installed earlier is used
-        // instead.
-        let _ = aws_lc::DEFAULT_PROVIDER.install_default();
         Self::default()
     }
 
@@ -94,6 +91,9 @@ impl Keys {
     }
 
     fn with(mut self, kid: &str, algorithm: Algorithm, key: DecodingKey) -> Result<Self, KeyError> {
+        // The crypto provider is process-wide. Ignore the error, because a provider that was installed earlier is used
+        // instead.
+        let _ = aws_lc::DEFAULT_PROVIDER.install_default();
         match self.0.entry(kid.to_owned()) {
             Entry::Occupied(_) => Err(KeyError(format!("two keys have the kid {kid:?}; give each its own"))),
             Entry::Vacant(entry) => {
