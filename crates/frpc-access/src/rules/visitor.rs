@@ -128,8 +128,8 @@ struct Memory {
     refusals: (u32, Option<Instant>),
 }
 
-/// The last accepted token and its caller. Reused until the caller expires, or the verification keys or the connection's
-/// attachments change.
+/// The last accepted token and its caller. Reused until the caller expires, or until the verification keys or the
+/// attachments of the connection change.
 struct Bearer {
     token: Box<str>,
     caller: Arc<JudgedCaller>,
