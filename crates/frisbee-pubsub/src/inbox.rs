@@ -326,15 +326,11 @@ impl Queue {
             && let Some(oldest) = self.entries.pop_front()
         {
             self.bytes -= oldest.charge();
-            let more = match oldest {
-                Entry::Message(_) => 1,
-                Entry::Lagged(count) => count,
-                Entry::Reconnected => {
-                    was_reconnected = true;
-                    0
-                }
-            };
-            lost = lost.saturating_add(more);
+            match oldest {
+                Entry::Message(_) => lost = lost.saturating_add(1),
+                Entry::Lagged(count) => lost = lost.saturating_add(count),
+                Entry::Reconnected => was_reconnected = true,
+            }
         }
         if was_reconnected {
             self.bytes += MESSAGE_CHARGE;
