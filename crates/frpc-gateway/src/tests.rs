@@ -15,5 +15,7 @@ mod ion;
 #[cfg(feature = "mcp")]
 mod mcp;
 #[cfg(feature = "http")]
+mod paths;
+#[cfg(feature = "http")]
 mod turns;
 mod udp;

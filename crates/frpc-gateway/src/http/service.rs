@@ -142,7 +142,8 @@ impl Service {
         // connection after a request that was not fully read, often too late to announce it. A request with an
         // ambiguous host may be followed by a request of another client.
         if is_chunked || !is_valid || !is_over.load(Ordering::Relaxed) {
-            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            // Append, because the response may also have the option `upgrade`.
+            response.headers_mut().append(CONNECTION, HeaderValue::from_static("close"));
         }
         response
     }
@@ -271,32 +272,34 @@ impl Service {
         body: Inbound,
     ) -> Result<Response<Reply>, Answer> {
         let (path, query) = parts.target();
+        let encodings = known.accept_encoding.as_deref();
         let answer = match route {
             Route::Answer(answer) => answer,
             Route::NoMethod(_) => Answer::not_found(path),
             Route::JsonRpc => {
                 let body = self.whole(body, known).await?;
                 match json_rpc::answer(&self.gateway, &self.context, metadata, body).await {
-                    Some(reply) => compressed(Answer::new(200, answer::JSON, reply), known),
+                    Some(reply) => Answer::new(200, answer::JSON, reply).compressed(encodings),
                     None => Answer::empty(204),
                 }
             }
             #[cfg(feature = "ion")]
             Route::Ion => {
                 let body = self.whole(body, known).await?;
-                compressed(json_rpc::answer_ion(&self.gateway, &self.context, metadata, body).await, known)
+                json_rpc::answer_ion(&self.gateway, &self.context, metadata, body).await.compressed(encodings)
             }
             #[cfg(feature = "mcp")]
             Route::Mcp => {
                 let body = self.whole(body, known).await?;
                 match self.mcp(known, metadata, body).await {
-                    Ok(answer) => compressed(answer, known),
+                    Ok(answer) => answer.compressed(encodings),
                     Err(events) => return Ok(events),
                 }
             }
             Route::Get(method) => {
                 let query = get::Query::parse(query, self.context.config().body_limit().into())?;
-                self.unary(&method, query.format, metadata, known, query.message).await
+                // Inform caches, which store no responses to other methods.
+                self.unary(&method, query.format, metadata, known, query.message).await.with("vary", "accept-encoding")
             }
             Route::Call(method, Protocol::Unary(format)) => {
                 let body = self.whole(body, known).await?;
@@ -342,7 +345,10 @@ impl Service {
         message: Bytes,
     ) -> Answer {
         match known.connect_timeout() {
-            Ok(timeout) => compressed(unary::call(method, format, metadata, timeout, message).await, known),
+            Ok(timeout) => {
+                let answer = unary::call(method, format, metadata, timeout, message).await;
+                answer.compressed(known.accept_encoding.as_deref())
+            }
             Err(reason) => unary::invalid(reason),
         }
     }
@@ -447,11 +453,6 @@ fn is_same_host(one: &[u8], other: &[u8]) -> bool {
         (Some((name, port)), Some((other, of_other))) => name.eq_ignore_ascii_case(other) && port == of_other,
         _ => false,
     }
-}
-
-/// Compresses a response if the client accepts it, and informs caches that the response depends on the client.
-fn compressed(answer: Answer, known: &KnownFields<'_>) -> Answer {
-    answer.compressed(known.accept_encoding.as_deref()).with("vary", "accept-encoding")
 }
 
 /// Converts a complete response to hyper's response type.
