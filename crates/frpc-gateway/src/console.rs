@@ -77,7 +77,7 @@ impl Console {
         }
         let file = FILES.iter().find(|file| file.path == path)?;
         if !matches!(request.method, "GET" | "HEAD") {
-            return Some(Answer::wrong_method("GET", "the console is a page"));
+            return Some(Answer::wrong_method("GET, HEAD", "the console is a page"));
         }
         if !named(request.known).is_some_and(|(host, name)| self.is_for(host, name, peer)) {
             let text = "the console is shown on the machine of its server; add a name by `Console::host` for others";

@@ -18,7 +18,7 @@ impl Metrics {
     pub(crate) fn answer(&self, context: &AdapterContext, method: &str) -> Option<Answer> {
         let counters = self.counters.as_ref()?;
         if !matches!(method, "GET" | "HEAD") {
-            return Some(Answer::wrong_method("GET", "metrics are read by GET"));
+            return Some(Answer::wrong_method("GET, HEAD", "metrics are read by GET"));
         }
         let snapshot = counters.snapshot();
         let text = match &self.servers[..] {

@@ -149,8 +149,8 @@ pub(crate) fn route(gateway: &Gateway, http: &Http, context: &AdapterContext, re
         && let Some(page) = &http.debug
     {
         return Route::Answer(match method {
-            "GET" => Answer::new(200, JSON, page.json()).with("cache-control", "no-store"),
-            _ => Answer::wrong_method("GET", "the debug page is read by GET"),
+            "GET" | "HEAD" => Answer::new(200, JSON, page.json()).with("cache-control", "no-store"),
+            _ => Answer::wrong_method("GET, HEAD", "the debug page is read by GET"),
         });
     }
     route_call(http, context, &request, protocol)

@@ -43,8 +43,8 @@ pub(crate) fn route(mcp: &Mcp, asked: &RequestHead<'_>, protocol: Option<Protoco
         && let Some(PATH | "") = path.strip_prefix(RESOURCE_PATH)
     {
         return Some(Route::Answer(match *method {
-            "GET" => Answer::new(200, JSON, document(resource)).with("cache-control", "no-store"),
-            _ => Answer::wrong_method("GET", "the document about this resource is read by GET"),
+            "GET" | "HEAD" => Answer::new(200, JSON, document(resource)).with("cache-control", "no-store"),
+            _ => Answer::wrong_method("GET, HEAD", "the document about this resource is read by GET"),
         }));
     }
     if *path != PATH {

@@ -97,3 +97,18 @@ async fn fast_path_and_hyper_send_equal_responses() {
         }
     }
 }
+
+/// Regression test: the page rejected HEAD, and pages that accept it did not name it among the allowed methods.
+#[tokio::test(start_paused = true)]
+async fn page_supports_head_and_allows_it() {
+    let http = Http::new().debug(|| "{\"servers\":[]}".to_owned());
+    let server = Server::builder().gateway(Gateway::new().http(http)).build().expect("server settings should be valid");
+    for (method, expected) in [
+        ("HEAD", ["HTTP/1.1 200 OK", "content-length: 14"]),
+        ("PUT", ["HTTP/1.1 405 Method Not Allowed", "allow: GET, HEAD"]),
+    ] {
+        let request = format!("{method} /debug/frpc HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+        let lines = exchange(&server, &request).await;
+        assert!(expected.iter().all(|line| lines.iter().any(|other| other == line)), "{method}: {lines:?}");
+    }
+}
