@@ -1,7 +1,7 @@
 //! Tests of allocations per call, at the server and at the client. The other end is a plain socket with buffers, which
 //! allocates nothing.
 
-use super::allocator::{allocations, live};
+use super::allocator::{allocated, allocations, live};
 use frisbee_http2::hpack::Encoder;
 use frisbee_tests::hoard::Hoard;
 use frisbee_tests::interop::InteropServer;
@@ -119,6 +119,33 @@ fn waiting_calls_are_charged_as_allocated() {
         let call = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{params}}}");
         post(id, "/mcp", "application/json", call.as_bytes())
     });
+}
+
+/// Regression test: a batch was parsed before it was rejected, which took a hundred times its size.
+#[test]
+fn rejected_mcp_batch_allocates_little() {
+    if ran_alone(|| ()) {
+        return;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime should start");
+    let builder = Server::builder().workers(Workers::Caller).gateway(Gateway::new().mcp(Mcp::new()));
+    let server = runtime.block_on(builder.bind("127.0.0.1:0")).expect("loopback port should be free");
+    let address = server.local_addr();
+    std::thread::spawn(move || runtime.block_on(server.serve()));
+    let batch = format!("[{}0]", "0,".repeat(1 << 20));
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n\
+         accept: application/json, text/event-stream\r\ncontent-length: {}\r\n\r\n",
+        batch.len()
+    );
+    let mut socket = TcpStream::connect(address).expect("server should accept the connection");
+    let (before, mut response) = (allocated(), String::with_capacity(4096));
+    socket.write_all(head.as_bytes()).expect("write should succeed");
+    socket.write_all(batch.as_bytes()).expect("write should succeed");
+    socket.read_to_string(&mut response).expect("server should close the connection");
+    let bytes = (allocated() - before) as usize;
+    assert!(response.starts_with("HTTP/1.1 400 ") && response.contains("-32600"), "{response}");
+    assert!(bytes <= 8 * batch.len(), "server allocates {bytes} bytes for a batch of {}", batch.len());
 }
 
 /// Returns the bytes of a POST over HTTP/2. They begin with the preface if the request is the first one.

@@ -53,24 +53,29 @@ pub(crate) struct InvalidRequest<'a> {
 impl<'a> Message<'a> {
     /// Parses a message. Its params may be nested up to `levels` deep.
     pub(crate) fn read(message: &'a [u8], levels: u32) -> Result<Self, DecodeError> {
+        if message.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'[') {
+            return Item::read_whole(message, levels).map(Self::One);
+        }
         let mut reader = Reader::new(message, &Options::new().nesting_max(levels))?;
-        let first = message.iter().find(|byte| !byte.is_ascii_whitespace());
-        let read = if first == Some(&b'[') {
-            let mut items = Vec::new();
-            reader.array(|reader| {
-                items.push(Item::read(reader)?);
-                Ok(())
-            })?;
-            Self::Batch(items)
-        } else {
-            Self::One(Item::read(&mut reader)?)
-        };
+        let mut items = Vec::new();
+        reader.array(|reader| {
+            items.push(Item::read(reader)?);
+            Ok(())
+        })?;
         reader.end()?;
-        Ok(read)
+        Ok(Self::Batch(items))
     }
 }
 
 impl<'a> Item<'a> {
+    /// Parses a message that must not be a batch. The elements of a batch are not stored.
+    pub(crate) fn read_whole(message: &'a [u8], levels: u32) -> Result<Self, DecodeError> {
+        let mut reader = Reader::new(message, &Options::new().nesting_max(levels))?;
+        let item = Self::read(&mut reader)?;
+        reader.end()?;
+        Ok(item)
+    }
+
     fn read(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
         let text = reader.raw()?;
         if !text.starts_with('{') {

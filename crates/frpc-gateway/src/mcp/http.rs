@@ -13,7 +13,7 @@ use crate::http::answer::{Answer, JSON};
 use crate::http::fields::KnownFields;
 use crate::http::route::{Protocol, RequestHead, Route};
 use crate::json_rpc::Session;
-use crate::json_rpc::envelope::{InvalidRequest, Item, Message, Request};
+use crate::json_rpc::envelope::{InvalidRequest, Item, Request};
 use crate::json_rpc::reply::{self, INVALID_REQUEST, PARSE_ERROR, Quoted, put_list, put_text};
 use bytes::{Bytes, BytesMut};
 use frisbee::MemoryCharge;
@@ -112,8 +112,8 @@ pub(crate) async fn answer(
     body: Bytes,
 ) -> Outcome {
     let levels = context.methods().nesting_max() + 1;
-    let (id, refusal) = match Message::read(&body, levels) {
-        Ok(Message::One(Item::Request(request))) => {
+    let (id, refusal) = match Item::read_whole(&body, levels) {
+        Ok(Item::Request(request)) => {
             let id = request.id.unwrap_or("null");
             let endpoint = McpEndpoint { gateway, mcp, context, known };
             match endpoint.serve(&request, metadata, &body).await {
@@ -121,11 +121,11 @@ pub(crate) async fn answer(
                 Err(refusal) => (id, refusal),
             }
         }
-        Ok(Message::One(Item::Invalid(InvalidRequest { id, reason }))) => {
+        // This includes batches, which the protocol does not permit.
+        Ok(Item::Invalid(InvalidRequest { id, reason })) => {
             (id.unwrap_or("null"), RequestError::new(INVALID_REQUEST, reason))
         }
-        Ok(Message::One(Item::Response)) => return Outcome::Whole(Answer::empty(202)),
-        Ok(Message::Batch(_)) => ("null", RequestError::new(INVALID_REQUEST, "batch not supported: send one message")),
+        Ok(Item::Response) => return Outcome::Whole(Answer::empty(202)),
         Err(error) => ("null", RequestError::new(PARSE_ERROR, error.to_string())),
     };
     context.charge_abuse(body.len());
