@@ -96,14 +96,10 @@ impl Output {
         bytes.split_off(at)
     }
 
-    /// Appends a part of a body to the output.
+    /// Appends a part of a body to the output without copying it.
     pub(crate) fn put_body(&mut self, body: Bytes) {
-        if body.len() < GATHERED_MIN {
-            self.framed.extend_from_slice(&body);
-        } else {
-            self.body_len = self.body_len.saturating_add(body.len());
-            self.bodies.push_back((self.framed.len(), body));
-        }
+        self.body_len = self.body_len.saturating_add(body.len());
+        self.bodies.push_back((self.framed.len(), body));
     }
 
     /// Fills `slices` with unwritten bytes and returns the number of slices that were filled.
