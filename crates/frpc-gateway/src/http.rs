@@ -69,10 +69,6 @@ fn ended(error: &hyper::Error) -> io::Result<()> {
     if let Some(error) = error.source().and_then(|source| source.downcast_ref::<io::Error>()) {
         return Err(io::Error::new(error.kind(), error.to_string()));
     }
-    let kind = match () {
-        () if error.is_timeout() => io::ErrorKind::TimedOut,
-        () if error.is_parse() => io::ErrorKind::InvalidData,
-        () => io::ErrorKind::ConnectionAborted,
-    };
+    let kind = if error.is_parse() { io::ErrorKind::InvalidData } else { io::ErrorKind::ConnectionAborted };
     Err(io::Error::new(kind, error.to_string()))
 }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 pub(crate) const JSON: &str = "application/json";
 #[cfg(feature = "ion")]
 pub(crate) const ION: &str = "application/ion";
-const TEXT: &str = "text/plain; charset=utf-8";
+pub(crate) const TEXT: &str = "text/plain; charset=utf-8";
 
 /// A complete HTTP response, independent of HTTP version and of hyper.
 #[derive(Clone, Debug)]
@@ -28,10 +28,6 @@ impl Answer {
 
     pub(crate) fn empty(status: u16) -> Self {
         Self { status, content_type: None, fields: Vec::new(), body: Bytes::new() }
-    }
-
-    pub(crate) fn text(status: u16, text: &'static str) -> Self {
-        Self::new(status, TEXT, text)
     }
 
     /// Creates a response with a Connect error, for a call that cannot be made.

@@ -1,6 +1,6 @@
 //! Selection of the protocol and the method of a request.
 
-use super::answer::{Answer, JSON};
+use super::answer::{Answer, JSON, TEXT};
 use super::fields::KnownFields;
 use crate::connect::unary::{ACCEPTED, Format};
 use crate::{Gateway, Http};
@@ -99,11 +99,11 @@ pub(crate) fn probe(http: &Http, context: &AdapterContext, method: &str, path: &
         return None;
     }
     match path {
-        "/healthz" => Some(Answer::text(200, "ok\n")),
-        "/readyz" if context.is_shutting_down() => Some(Answer::text(503, "stopping\n")),
-        "/readyz" if context.is_overloaded() => Some(Answer::text(503, "short of memory\n")),
-        "/readyz" if !context.methods().is_ready() => Some(Answer::text(503, "not serving\n")),
-        "/readyz" => Some(Answer::text(200, "ok\n")),
+        "/healthz" => Some(Answer::new(200, TEXT, "ok\n")),
+        "/readyz" if context.is_shutting_down() => Some(Answer::new(503, TEXT, "stopping\n")),
+        "/readyz" if context.is_overloaded() => Some(Answer::new(503, TEXT, "short of memory\n")),
+        "/readyz" if !context.methods().is_ready() => Some(Answer::new(503, TEXT, "not serving\n")),
+        "/readyz" => Some(Answer::new(200, TEXT, "ok\n")),
         _ => None,
     }
 }

@@ -274,8 +274,7 @@ impl Service {
         let (path, query) = parts.target();
         let encodings = known.accept_encoding.as_deref();
         let answer = match route {
-            Route::Answer(answer) => answer,
-            Route::NoMethod(_) => Answer::not_found(path),
+            Route::Answer(_) | Route::NoMethod(_) => Answer::not_found(path),
             Route::JsonRpc => {
                 let body = self.whole(body, known).await?;
                 match json_rpc::answer(&self.gateway, &self.context, metadata, body).await {

@@ -4,15 +4,13 @@
 //! requests in the order of positional params, and the schemas of messages in a common section.
 
 use super::reply::{Quoted, put_json, put_list};
+use super::session::NAMED as FORMAT;
 use frpc::json::from_json;
 use frpc::{AdapterMethod, AdapterMethods, CallKind, Metadata, Status};
 use std::collections::BTreeMap;
 
 /// Version of the OpenRPC specification.
 const OPENRPC: &str = "1.3.2";
-
-/// Name of the message format that the document describes.
-const FORMAT: &str = "json";
 
 /// Path of the message schemas within the OpenRPC document.
 const SCHEMAS: &str = "#/components/schemas/";

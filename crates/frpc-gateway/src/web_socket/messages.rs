@@ -205,10 +205,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
             self.charge_output();
             let takes_more = self.wire.sending.unsent() < self.backlog_max;
             let has_read = takes_more && self.read(task, now)?;
-            if let Some(fault) = self.wire.fault {
-                return Poll::Ready(Ok((fault.code, fault.text.to_owned())));
-            }
-            if self.wire.decoder.has_closed() {
+            // After a fault, `WebSocketState::close` sends its close code instead.
+            if self.wire.fault.is_some() || self.wire.decoder.has_closed() {
                 return Poll::Ready(Ok((CloseCode::NORMAL, String::new())));
             }
             if has_read {
@@ -234,15 +232,11 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
         if before == 0 {
             return Ok(());
         }
-        let flushed = self.wire.poll_flush(task);
-        let left = self.wire.sending.unsent();
-        if left < before {
+        let _ = self.wire.poll_flush(task)?;
+        if self.wire.sending.unsent() < before {
             self.keepalive.sent(now);
         }
-        match flushed {
-            Poll::Ready(flushed) => flushed,
-            Poll::Pending => Ok(()),
-        }
+        Ok(())
     }
 
     /// Handles the next message in the input, or reads once. Returns false if nothing was received.
