@@ -171,6 +171,7 @@ impl Service {
     async fn answer_client(&self, http: &Http, parts: RequestParts<'_>, body: Inbound) -> (Response<Reply>, bool) {
         let mut known = KnownFields::of(parts.head.fields());
         if let Err(answer) = is_addressed(parts, &mut known, &self.context) {
+            self.context.charge_abuse(0);
             return (respond(answer), false);
         }
         let is_upgrade = upgrade::is_wanted(&self.gateway, parts, &known);
@@ -249,12 +250,17 @@ impl Service {
             Route::NoMethod(protocol) => return streams::no_method(protocol, path),
             route => route,
         };
-        let metadata = match (fields::metadata(parts.head.fields(), known), &route) {
-            (Ok(metadata), _) => metadata,
-            (Err(invalid), Route::Call(_, protocol)) if !matches!(protocol, Protocol::Unary(_)) => {
-                return streams::failure(*protocol, invalid.into_status());
+        let metadata = match fields::metadata(parts.head.fields(), known) {
+            Ok(metadata) => metadata,
+            Err(invalid) => {
+                self.context.charge_abuse(0);
+                return match route {
+                    Route::Call(_, protocol) if !matches!(protocol, Protocol::Unary(_)) => {
+                        streams::failure(protocol, invalid.into_status())
+                    }
+                    _ => respond(invalid.answer()),
+                };
             }
-            (Err(invalid), _) => return respond(invalid.answer()),
         };
         self.call(route, parts, known, metadata, body).await.unwrap_or_else(respond)
     }
@@ -307,7 +313,10 @@ impl Service {
             Route::Call(method, protocol) => {
                 return Ok(match CallOptions::new(protocol, known, metadata) {
                     Ok(options) => streams::call(&self.context, &method, options, body).await,
-                    Err(status) => streams::failure(protocol, status),
+                    Err(status) => {
+                        self.context.charge_abuse(0);
+                        streams::failure(protocol, status)
+                    }
                 });
             }
         };
@@ -348,7 +357,10 @@ impl Service {
                 let answer = unary::call(method, format, metadata, timeout, message).await;
                 answer.compressed(known.accept_encoding.as_deref())
             }
-            Err(reason) => unary::invalid(reason),
+            Err(reason) => {
+                self.context.charge_abuse(0);
+                unary::invalid(reason)
+            }
         }
     }
 

@@ -246,7 +246,10 @@ impl<'a> Driver<'a> {
         let metadata = fields::metadata(head.fields(), &known).map_err(fields::InvalidField::into_status);
         let options = match metadata.and_then(|metadata| CallOptions::new(protocol, &known, metadata)) {
             Ok(options) => options,
-            Err(status) => return Some(Err(self.failure(protocol, status))),
+            Err(status) => {
+                context.charge_abuse(0);
+                return Some(Err(self.failure(protocol, status)));
+            }
         };
         if let Some(memo) = head.memo() {
             if recent.len() >= RECENT_MAX {
