@@ -8,6 +8,7 @@
 
 use crate::proxies::{ProxyAddress, TrustedProxies};
 use crate::reserved_fields::is_of_response;
+use frisbee::Attachments;
 use frpc::{Metadata, Request, Response, Status};
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -153,7 +154,7 @@ impl ForwardFields {
         let mut message = None;
         let mut request = request.map(|inner| message = Some(inner));
         // If a proxy has stated the caller, describe the proxy, because the proxy has described the caller.
-        let proxy = request.attachments().and_then(|attachments| attachments.get::<ProxyAddress>());
+        let proxy = request.attachments().and_then(Attachments::get::<ProxyAddress>);
         let address = proxy.map(|proxy| proxy.0).or_else(|| Some(request.remote_addr()?.ip()));
         let address = address.map(|address| address.to_canonical());
         let subject = self.subject.as_ref().map(|(name, subject)| (name, subject(&request)));
