@@ -169,15 +169,30 @@ pub(crate) async fn serve(service: Service, early: BytesMut, transport: RawTrans
         driver.poll(task)
     })
     .await;
-    let Driver { mut transport, http2, streams, .. } = driver;
-    // Cancel the remaining calls now instead of when the client has closed its side.
+    let Driver { mut transport, mut http2, mut is_flushing, streams, .. } = driver;
+    // Cancel the remaining calls before waiting for the client to close its side.
     drop(streams);
     context.leave_abuse_debt(http2.abuse_debt(now()));
     // A client sends window updates while it reads the last responses. If the socket were closed, the system would
     // reply to them with a reset, which would discard the responses.
     let linger = async {
-        transport.shutdown().await?;
         let mut discarded = [0; 1024];
+        // Write the rest of the output, which includes a GOAWAY frame after an error.
+        poll_fn(|task| {
+            loop {
+                let has_written = write_some(&mut http2, Pin::new(&mut transport), &mut is_flushing, now(), task)?;
+                if !is_flushing && http2.is_flushed() {
+                    return Poll::Ready(io::Result::Ok(()));
+                }
+                // Read as well, because the client may not read before its own output is accepted.
+                let read = pin!(transport.read(&mut discarded)).poll(task)?;
+                if !has_written && !matches!(read, Poll::Ready(1..)) {
+                    return Poll::Pending;
+                }
+            }
+        })
+        .await?;
+        transport.shutdown().await?;
         while let 1.. = timeout(LINGER, transport.read(&mut discarded)).await?? {}
         io::Result::Ok(())
     };
