@@ -275,8 +275,8 @@ impl Principal {
     /// as one authenticated by a certificate.
     pub fn sign_in(&self, connection: &Connection) -> Result<(), Status> {
         let lock = connection.attachments().get_or_insert::<SignInLock>();
-        // Declared before the guard, so that a replaced principal is dropped without the lock: the destructors of its
-        // values may sign in as well.
+        // Declared before the guard, so that both principals are dropped after it: destructors of their values may sign
+        // in on the same connection.
         let (current, _replaced);
         // Hold the lock during both the check and the replacement, because otherwise concurrent sign-ins could both
         // succeed.
@@ -385,7 +385,7 @@ pub(crate) mod tests {
         assert!(left <= 1, "{left} tasks are left");
     }
 
-    /// Sends whether a sign-in to a connection is in progress when it is dropped.
+    /// When dropped, sends whether the sign-in lock of a connection is held.
     struct SignInProbe(Connection, mpsc::UnboundedSender<bool>);
 
     impl Drop for SignInProbe {
@@ -396,8 +396,8 @@ pub(crate) mod tests {
         }
     }
 
-    /// Regression test: values of the replaced principal were dropped under the lock of the sign-in. A destructor that
-    /// signed in on the same connection never returned.
+    /// Regression test: values of a replaced principal were dropped while the sign-in lock was held. A destructor that
+    /// signed in on the same connection deadlocked.
     #[tokio::test]
     async fn replaced_principal_is_dropped_without_lock() {
         let ((_client, connection), (reports, mut reported)) = (connected().await, mpsc::unbounded_channel());

@@ -140,9 +140,10 @@ impl Access {
     /// Authenticates callers by the bearer token in the `authorization` metadata, which takes precedence over the
     /// connection's identity. Calls with an invalid token are rejected, even if the connection is authenticated.
     ///
-    /// A token is verified on its first use and cached until it expires or the keys change. After its expiry, it is
-    /// verified again at most once per second. The cache is limited to 8 MiB. After 16 invalid tokens on a connection
-    /// within ten seconds, further tokens that are not cached are rejected for the rest of that period.
+    /// A token is verified on its first use and cached until it expires or the keys change. If a client continues to
+    /// use an expired token, the token is verified again, but at most once per second. The cache is limited to 8 MiB. A
+    /// connection that sends 16 invalid tokens within ten seconds may only use cached tokens for the rest of that
+    /// period.
     pub fn tokens(self, tokens: impl Tokens) -> Self {
         self.change(|rules| rules.tokens = Some(Arc::new(tokens)))
     }

@@ -23,9 +23,9 @@ const REFUSALS_MAX: u32 = 16;
 /// Period over which the invalid tokens of a connection are counted.
 const REFUSALS_WITHIN: Duration = Duration::from_secs(10);
 
-/// Minimum time between two verifications of a cached token that has expired. A busy client may use such a token for
-/// many calls before it has a new one.
-const AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// Minimum time between two verifications of a cached token that has expired. Verifying it for each call would be too
+/// expensive, because a busy client may make many calls before it has a new token.
+const REVERIFY_AFTER: Duration = Duration::from_secs(1);
 
 /// A caller with the precomputed results of all access rules, so that each call only looks one up.
 pub(crate) struct JudgedCaller {
@@ -36,8 +36,8 @@ pub(crate) struct JudgedCaller {
     /// Token buckets for the rate limits of single methods, by index of the limit set. Each is created at the first
     /// call of such a method.
     of_methods: Box<[OnceLock<Option<Arc<Bucket>>>]>,
-    /// Time at which the caller's token was verified again after its expiry.
-    verified_again: Mutex<Option<Instant>>,
+    /// Time of the last attempt to verify the caller's token after its expiry.
+    reverified_at: Mutex<Option<Instant>>,
 }
 
 impl JudgedCaller {
@@ -54,7 +54,7 @@ impl JudgedCaller {
         let allowed = access.rules.conditions.iter().map(meets).collect();
         let bucket = access.limits.bucket(principal.as_ref(), address);
         let of_methods = access.rules.limit_sets.iter().map(|_| OnceLock::new()).collect();
-        Self { principal, allowed, bucket, of_methods, verified_again: Mutex::default() }
+        Self { principal, allowed, bucket, of_methods, reverified_at: Mutex::default() }
     }
 
     #[cfg(test)]
@@ -64,7 +64,7 @@ impl JudgedCaller {
             allowed: Box::default(),
             bucket: None,
             of_methods: Box::default(),
-            verified_again: Mutex::default(),
+            reverified_at: Mutex::default(),
         }
     }
 
@@ -99,14 +99,15 @@ impl JudgedCaller {
         self.expires().is_some_and(|expires| expires <= now())
     }
 
-    /// Returns whether the caller's token, which has expired, may be verified again now.
-    fn may_be_verified_again(&self) -> bool {
-        let (now, mut last) = (now(), self.verified_again.lock());
-        let may = last.is_none_or(|last| now.saturating_duration_since(last) >= AGAIN_AFTER);
-        if may {
+    /// Returns whether the caller's expired token is due for another verification. If so, records the current time as
+    /// the time of this verification.
+    fn begin_reverification(&self) -> bool {
+        let (now, mut last) = (now(), self.reverified_at.lock());
+        let is_due = last.is_none_or(|last| now.saturating_duration_since(last) >= REVERIFY_AFTER);
+        if is_due {
             *last = Some(now);
         }
-        may
+        is_due
     }
 }
 
@@ -222,10 +223,10 @@ impl Visitor {
                 true => self.judge(caller.principal.clone()),
                 false => caller,
             },
-            Some(caller) if !caller.may_be_verified_again() => return Err(expired()),
+            Some(caller) if !caller.begin_reverification() => return Err(expired()),
             known => {
                 let verified = match known {
-                    // The program may have extended the validity of the token.
+                    // Verify an expired token again, because the program may have extended its session.
                     Some(_) => verify(&**tokens, token).map_err(|error| self.not_accepted(&error)),
                     None => self.verify_new(&**tokens, token),
                 };
@@ -444,7 +445,7 @@ mod tests {
         metadata
     }
 
-    /// Sends whether the lock of a visitor is held, when it verifies a token and when it is dropped.
+    /// Sends whether the lock of a visitor is held, each time it verifies a token or is dropped.
     #[derive(Clone)]
     struct LockProbe {
         visitor: Arc<OnceLock<Weak<Visitor>>>,
@@ -481,8 +482,8 @@ mod tests {
         }
     }
 
-    /// Regression test: tokens were verified, rules evaluated and earlier callers dropped under the lock of the
-    /// connection's identities. A value whose destructor made the server check the connection never returned.
+    /// Regression test: tokens were verified, rules evaluated and earlier callers dropped while the identities of the
+    /// connection were locked. A destructor that made the server check the connection deadlocked.
     #[tokio::test]
     async fn program_code_runs_without_visitor_lock() {
         let ((_client, connection), (was_locked, reports)) = (connected().await, mpsc::channel());
@@ -517,10 +518,10 @@ mod tests {
         }
     }
 
-    /// Regression test: a token whose cached verification had expired was rejected for as long as it was cached, even
-    /// if the program had extended its session.
+    /// Regression test: a token whose cached principal had expired was rejected without verification, even if the
+    /// program had extended its session.
     #[tokio::test(start_paused = true)]
-    async fn token_is_verified_again_after_expiry() {
+    async fn token_is_reverified_at_after_expiry() {
         let ((_client, connection), sessions) = (connected().await, Sessions::default());
         let visitor = Visitor::new(&Access::new().tokens(sessions.clone()).0, &connection);
         let is_accepted = |token| visitor.check_caller(&with_token(token)).is_ok();
@@ -530,7 +531,7 @@ mod tests {
         for second in 1..=30 {
             assert!((0..100).all(|_| !is_accepted("ended")));
             assert_eq!(sessions.0.load(Ordering::Relaxed), 2 + second);
-            tokio::time::advance(AGAIN_AFTER).await;
+            tokio::time::advance(REVERIFY_AFTER).await;
         }
         assert!(is_accepted("ada") && is_accepted("new"), "expired token should not block valid ones");
     }
