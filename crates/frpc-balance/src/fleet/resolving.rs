@@ -392,8 +392,8 @@ mod tests {
         }
     }
 
-    /// Regression test: calls that waited for a connection were woken under the lock of the members. A waker that used
-    /// the channel never returned.
+    /// Regression test: calls that waited for a connection were woken while the members were locked. A waker that used
+    /// the channel deadlocked.
     #[tokio::test]
     async fn waiting_call_is_woken_without_lock() {
         let options = FleetOptions::default();
