@@ -102,7 +102,8 @@ pub(crate) async fn conformance(arguments: &ConformanceArguments, context: &Cont
         let suite = Suite { name, outcomes };
         screen.line(&format!("{name}: {} cases, {} failed", suite.outcomes.len(), suite.failures()))?;
         suites.push(suite);
-        // An earlier case may have ended the peer. Report the cases so far, because further ones would all fail.
+        // The peer may have crashed in an earlier case, so further cases would fail too. The report shows the cases so
+        // far.
         if unreachable.is_some() {
             break;
         }

@@ -184,7 +184,7 @@ fn conformance_uses_transport_of_address() {
     }
 }
 
-/// Regression test: there was no report if an earlier case had ended the peer.
+/// Regression test: no report was written if the peer had exited during an earlier case.
 #[test]
 fn conformance_report_includes_unreachable_peer() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("free port should exist");
