@@ -74,7 +74,7 @@ fn of_node(node: &str) -> Option<IpAddr> {
     node.parse().ok().or_else(with_port).or_else(bracketed).map(|address: IpAddr| address.to_canonical())
 }
 
-/// Attachment of the connections of [`ProxiedClients`]: the address of the trusted proxy.
+/// Address of a trusted proxy. Attached to the connections of its clients.
 #[derive(Debug)]
 #[cfg_attr(not(all(feature = "forward", feature = "http")), allow(dead_code))]
 pub(crate) struct ProxyAddress(pub(crate) IpAddr);

@@ -153,7 +153,8 @@ impl ForwardFields {
     pub(super) fn adapt<T>(&self, request: Request<T>) -> Result<Request<T>, Status> {
         let mut message = None;
         let mut request = request.map(|inner| message = Some(inner));
-        // If a proxy has stated the caller, describe the proxy, because the proxy has described the caller.
+        // The address of the peer. For the client of a trusted proxy, this is the proxy, which has already added the
+        // address of its client to the fields.
         let proxy = request.attachments().and_then(Attachments::get::<ProxyAddress>);
         let address = proxy.map(|proxy| proxy.0).or_else(|| Some(request.remote_addr()?.ip()));
         let address = address.map(|address| address.to_canonical());

@@ -303,7 +303,7 @@ impl Service {
             }
             Route::Get(method) => {
                 let query = get::Query::parse(query, self.context.config().body_limit().into())?;
-                // Inform caches, which store no responses to other methods.
+                // Only responses to GET need this field, because caches do not store responses to POST.
                 self.unary(&method, query.format, metadata, known, query.message).await.with("vary", "accept-encoding")
             }
             Route::Call(method, Protocol::Unary(format)) => {

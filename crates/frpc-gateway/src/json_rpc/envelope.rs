@@ -68,7 +68,7 @@ impl<'a> Message<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// Parses a message that must not be a batch. The elements of a batch are not stored.
+    /// Parses a message where batches are not allowed. A batch is an invalid item, and its elements are not stored.
     pub(crate) fn read_whole(message: &'a [u8], levels: u32) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(message, &Options::new().nesting_max(levels))?;
         let item = Self::read(&mut reader)?;

@@ -81,7 +81,7 @@ mod tests {
     use std::sync::atomic::AtomicUsize;
     use std::task::Wake;
 
-    /// Waker of a call. Counts whether the calls are unlocked or locked when it is woken and when it is dropped.
+    /// Waker of a call. When it is woken or dropped, counts whether the table of calls is unlocked or locked.
     struct Spy {
         in_flight: Arc<InFlight>,
         seen: Arc<[AtomicUsize; 2]>,
@@ -106,7 +106,7 @@ mod tests {
         }
     }
 
-    /// Regression test: the tasks of calls were woken, and their results dropped, while no other call could begin.
+    /// Regression test: the tasks of calls were woken, and their results dropped, while the table of calls was locked.
     #[test]
     fn calls_are_cancelled_and_dropped_unlocked() {
         let (in_flight, seen) = (Arc::<InFlight>::default(), Arc::<[AtomicUsize; 2]>::default());

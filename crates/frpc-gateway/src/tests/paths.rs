@@ -8,9 +8,10 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 const METHODS: [&str; 5] = ["GET", "HEAD", "OPTIONS", "POST", "FOO"];
 
-/// Paths that are called by POST. The others are requested by all methods, without a body.
+/// Paths of calls. They are requested by POST with each content type and body, and by all methods without a body.
 const CALLED: [&str; 3] = ["/", "/greet.Greeter/Greet", "/greet.Greeter/Recite"];
 
+/// Paths that are only requested without a body.
 const OTHERS: [&str; 5] =
     ["/healthz", "/debug/frpc", "/greet.Greeter/Greet?encoding=json&message=%7B%7D", "/greet.Greeter/None", "/none"];
 
@@ -45,8 +46,8 @@ const FIELDS: [&str; 9] = [
     "content-encoding: identity\r\n",
 ];
 
-/// Sends a request on a connection of its own. Returns the sorted lines of the response, except for the date. The
-/// options of `connection` are separate lines.
+/// Sends a request on a new connection and returns the lines of the response, sorted and without the field `date`. The
+/// field `connection` becomes one line per option.
 async fn exchange(server: &Acceptor, request: &str) -> Vec<String> {
     let mut io = dial(server);
     io.write_all(request.as_bytes()).await.expect("server should accept the request");
@@ -98,7 +99,7 @@ async fn fast_path_and_hyper_send_equal_responses() {
     }
 }
 
-/// Regression test: the page rejected HEAD, and pages that accept it did not name it among the allowed methods.
+/// Regression test: `/debug/frpc` rejected HEAD, and its responses with status 405 did not allow HEAD.
 #[tokio::test(start_paused = true)]
 async fn page_supports_head_and_allows_it() {
     let http = Http::new().debug(|| "{\"servers\":[]}".to_owned());

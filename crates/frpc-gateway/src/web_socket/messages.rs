@@ -159,7 +159,7 @@ where
         connection.poll(task)
     })
     .await?;
-    // Cancel the remaining calls now instead of when the client has closed its side.
+    // Cancel the remaining calls before waiting for the client to close its side.
     drop(connection.talk);
     // Box the future to keep this one small, because closing happens once per connection.
     Box::pin(connection.wire.close(ending)).await;
@@ -205,7 +205,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin, K: MessageHandler> Connection<'_, T, K> 
             self.charge_output();
             let takes_more = self.wire.sending.unsent() < self.backlog_max;
             let has_read = takes_more && self.read(task, now)?;
-            // After a fault, `WebSocketState::close` sends its close code instead.
+            // After a fault, `WebSocketState::close` sends the close code of the fault instead.
             if self.wire.fault.is_some() || self.wire.decoder.has_closed() {
                 return Poll::Ready(Ok((CloseCode::NORMAL, String::new())));
             }

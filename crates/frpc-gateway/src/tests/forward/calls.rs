@@ -107,8 +107,8 @@ async fn gateway_replaces_caller_fields() {
     expect_own_fields(to_native(&backend)).await;
 }
 
-/// The limits and rules of a gateway may apply to the clients of a proxy. Backends then still receive the proxy's own
-/// description of them.
+/// If a gateway applies its limits to the clients of a trusted proxy, backends still receive the forwarding fields of
+/// the proxy.
 #[tokio::test]
 async fn fields_of_proxy_are_forwarded_for_its_clients() {
     let (host, ..) = Host::new();
