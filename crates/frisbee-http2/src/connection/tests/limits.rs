@@ -230,7 +230,8 @@ fn small_incomplete_fragments_are_charged() {
     }
 }
 
-/// Regression test: the first part of a frame was charged for the frame before it, which had completed a message.
+/// Regression test: when a DATA frame arrived in parts, the first part was charged like the previous frame, even if
+/// that frame had completed a message.
 #[test]
 fn partial_frame_is_not_charged_for_previous_one() {
     let mut end = End::server();
