@@ -98,8 +98,8 @@ mod tests {
         }
     }
 
-    /// Regression test: a subscription that waited for a description was woken under the lock of its client. A waker
-    /// that used the client never returned.
+    /// Regression test: a subscription that waited for a description was woken while its client was locked. A waker
+    /// that used the client deadlocked.
     #[tokio::test]
     async fn described_subscription_is_woken_without_lock() {
         let connection = DetachedConnection::new(Handle::current(), usize::MAX).connection().clone();
