@@ -316,8 +316,8 @@ impl SpanProcessor for LockReader {
     }
 }
 
-/// Regression test: the span of a further attempt was started under the lock of the calls in progress. A span processor
-/// that used the telemetry, for example by a call, never returned.
+/// Regression test: the span of a further attempt was started while the calls in progress were locked. A span processor
+/// that used the telemetry, for example by making a call, deadlocked.
 #[tokio::test]
 async fn span_of_retry_starts_without_lock() {
     let reader = LockReader::default();
