@@ -122,7 +122,7 @@ pub(crate) async fn wait_until(runtime: &Handle, at: Instant) -> bool {
 /// Error of [`within`]: the work did not complete in time.
 #[derive(Debug)]
 pub(crate) struct Unfinished {
-    /// Whether the runtime of the timer has ended, before or after the deadline.
+    /// Whether the runtime of the timer has shut down, possibly before the deadline.
     pub(crate) has_runtime_ended: bool,
 }
 

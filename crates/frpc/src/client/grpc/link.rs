@@ -657,7 +657,8 @@ impl Driver {
         }
         self.is_blocked = self.is_flushing || !state.http2.is_flushed();
         handled?;
-        // A server that closes its socket may have replied before, so first read what has arrived.
+        // Read the remaining input before failing, because it may contain replies that the server sent before it closed
+        // its socket.
         match self.write_error.take_if(|_| !is_busy) {
             Some(error) => Err(error),
             None => Ok(is_busy),

@@ -123,14 +123,15 @@ async fn two_calls(transport: DuplexStream) -> (Arc<Link>, [Call; 2]) {
     (link, calls)
 }
 
-/// Regression test: replies that arrived before a write failed were lost, unless they fit into one read.
+/// Regression test: when a write failed, replies that had arrived earlier were lost, except for those in the first 64
+/// KiB.
 #[tokio::test]
 async fn replies_before_failed_write_are_received() {
     let (transport, mut server) = Server::new(3).await;
     let (link, [_long, mut short]) = two_calls(transport).await;
     let [long_stream, short_stream] = [server.request().await, server.request().await];
     server.accept(long_stream).await;
-    // Together with the heads of frames, this is more than the client reads at once.
+    // With the frame headers, this exceeds the maximum of one read.
     server.http2.send_data(long_stream, vec![0; u16::MAX.into()].into(), false).expect("stream should be open");
     server.flush().await;
     server.reply(short_stream).await;

@@ -30,7 +30,7 @@ fn calls_fail_after_channel_runtime_ends() {
     }
 }
 
-/// Regression test: the timer of the pause after a failed connection attempt panicked.
+/// Regression test: `stay_connected` panicked if the runtime ended while the channel waited to reconnect.
 #[test]
 fn pause_ends_with_channel_runtime() {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
