@@ -313,17 +313,8 @@ impl<'a> FastPath<'a> {
                 Err(step) => return Ok(step),
             },
         };
-        let head = target.and_then(|callee| {
-            let fields = head.fields.iter().map(|field| (field.name, field.value));
-            let metadata = fields::metadata(fields, &known).map_err(|invalid| invalid.answer())?;
-            let timeout = match callee {
-                CallTarget::JsonRpc => None,
-                CallTarget::Method(_) => known.connect_timeout().map_err(unary::invalid)?,
-            };
-            Ok(CallHead { callee, metadata, timeout })
-        });
-        let head = match head {
-            Ok(head) => head,
+        let callee = match target {
+            Ok(callee) => callee,
             Err(answer) => {
                 if answer.is_clients_fault() {
                     self.context.charge_abuse(bytes.len() + body.len());
@@ -331,6 +322,24 @@ impl<'a> FastPath<'a> {
                 return self.respond(&answer, pass, is_last).await;
             }
         };
+        let metadata = match fields::metadata(head.fields.iter().map(|field| (field.name, field.value)), &known) {
+            Ok(metadata) => metadata,
+            Err(invalid) => {
+                self.context.charge_abuse(bytes.len() + body.len());
+                return self.respond(&invalid.answer(), pass, is_last).await;
+            }
+        };
+        let timeout = match callee {
+            CallTarget::JsonRpc => None,
+            CallTarget::Method(_) => match known.connect_timeout() {
+                Ok(timeout) => timeout,
+                Err(reason) => {
+                    self.context.charge_abuse(bytes.len() + body.len());
+                    return self.respond(&unary::invalid(reason), pass, is_last).await;
+                }
+            },
+        };
+        let head = CallHead { callee, metadata, timeout };
         let encodings = &known.accept_encoding;
         let options = ResponseOptions { pass, is_last: self.is_last(is_last), encodings, now: now() };
         let pending = self.calls.begin(head, body, &options, &mut self.output);
