@@ -224,6 +224,26 @@ impl Broker {
         self.0.subscriptions.read().len()
     }
 
+    /// Publishes a message to the subscribers of its topic.
+    fn publish_packet(&self, session: &mut BrokerSession, packet: &Packet, outbox: &mut Outbox) -> Routed {
+        let refused = self.0.operations.of(Kind::Refused);
+        let Some((topic, _)) = split_name(&packet.body) else { return cut_off(packet) };
+        if let Some(permit) = &self.0.settings.permit
+            && let Err(refusal) = session.may_publish(permit, topic)
+        {
+            return reject(outbox, packet, refused, refusal);
+        }
+        match session.fanout.publish(&self.0, &*session.subscriber, topic, &packet.body) {
+            Ok(Published::AsUsual) => {}
+            Ok(Published::Slowly) => return Routed::Slow,
+            Ok(Published::Refused) => {
+                refuse(outbox, packet.id, refused, Reason::Backplane, &session.fanout.refusal);
+            }
+            Err(error) => return reject(outbox, packet, refused, (Reason::Topic, error.to_string())),
+        }
+        Routed::Continue
+    }
+
     /// Rejects a subscription request that has failed. Returns the routing result: a successful request counts as slow,
     /// because it takes ten times as long as other packets.
     fn answered(
@@ -298,26 +318,7 @@ impl Router for Broker {
     fn route(&self, session: &mut BrokerSession, packet: Packet, outbox: &mut Outbox) -> Routed {
         let operations = self.0.operations;
         match operations.kind(packet.operation) {
-            Some(Kind::Message) => {
-                let Some((topic, _)) = split_name(&packet.body) else { return cut_off(&packet) };
-                if let Some(permit) = &self.0.settings.permit
-                    && let Err(refusal) = session.may_publish(permit, topic)
-                {
-                    return reject(outbox, &packet, operations.of(Kind::Refused), refusal);
-                }
-                match session.fanout.publish(&self.0, &*session.subscriber, topic, &packet.body) {
-                    Ok(Published::AsUsual) => {}
-                    Ok(Published::Slowly) => return Routed::Slow,
-                    Ok(Published::Refused) => {
-                        let text = &session.fanout.refusal;
-                        refuse(outbox, packet.id, operations.of(Kind::Refused), Reason::Backplane, text);
-                    }
-                    Err(error) => {
-                        let refusal = (Reason::Topic, error.to_string());
-                        return reject(outbox, &packet, operations.of(Kind::Refused), refusal);
-                    }
-                }
-            }
+            Some(Kind::Message) => self.publish_packet(session, &packet, outbox),
             Some(Kind::Subscribe) => {
                 let Some((pattern, group)) = split_name(&packet.body) else { return cut_off(&packet) };
                 let requested = self.0.check_subscription(&session.subscriber.connection, pattern, group);
@@ -328,7 +329,7 @@ impl Router for Broker {
                 if subscribed.is_ok() {
                     self.0.send_list(session, packet.id);
                 }
-                return self.answered(session, &packet, subscribed.map(drop), outbox);
+                self.answered(session, &packet, subscribed.map(drop), outbox)
             }
             Some(Kind::Follow) if !self.0.histories.is_empty() => {
                 let Some((pattern, rest)) = split_name(&packet.body) else { return cut_off(&packet) };
@@ -342,30 +343,29 @@ impl Router for Broker {
                 let followed = self.0.follow(session, packet.id, pattern, &request);
                 let mismatches = *followed.as_ref().unwrap_or(&0);
                 let routed = self.answered(session, &packet, followed.map(drop), outbox);
-                return if mismatches > 0 { Routed::Charged(mismatches / MISMATCHES_PER_BYTE) } else { routed };
+                if mismatches > 0 { Routed::Charged(mismatches / MISMATCHES_PER_BYTE) } else { routed }
             }
             // Like a subscription, this changes tables of all connections, and it may notify all observers of a topic.
             Some(Kind::Unsubscribe) => {
                 self.0.unsubscribe(session, packet.id);
-                return Routed::Slow;
+                Routed::Slow
             }
             Some(Kind::Sync) => {
                 // Deliver earlier messages of this connection first, because it may subscribe to their topics.
                 session.fanout.flush(&self.0, &*session.subscriber);
                 session.subscriber.answer_sync(packet.id, outbox);
-                return Routed::Slow;
+                Routed::Slow
             }
             #[cfg(feature = "typed")]
-            Some(Kind::Layout) => return self.0.handle_layout(&session.subscriber, &packet.body, outbox),
+            Some(Kind::Layout) => self.0.handle_layout(&session.subscriber, &packet.body, outbox),
             // Ignore the description, because a broker without typed topics keeps none.
             #[cfg(not(feature = "typed"))]
-            Some(Kind::Layout) => {}
+            Some(Kind::Layout) => Routed::Continue,
             Some(Kind::Lagged | Kind::Refused | Kind::Follow | Kind::Position) | None => {
                 let text = format!("operation {} is not defined for brokers", packet.operation);
-                return reject(outbox, &packet, operations.of(Kind::Refused), (Reason::Operation, text));
+                reject(outbox, &packet, operations.of(Kind::Refused), (Reason::Operation, text))
             }
         }
-        Routed::Continue
     }
 
     fn overflow(&self, _session: &BrokerSession, _packet: &Packet) -> OverflowPolicy {
