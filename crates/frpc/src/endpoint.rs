@@ -247,7 +247,6 @@ impl Router for Endpoint {
         if may_be_reply && !self.offer.mounts.contains(operation) {
             let is_pending = |calls: &Arc<CallTable>| calls.with(|calls| calls.is_pending(id, operation));
             if !session.calls().is_some_and(is_pending) {
-                session.unmatched += 1;
                 return Routed::Discarded;
             }
             let status =
