@@ -92,6 +92,7 @@ pub(crate) struct Histories {
 }
 
 /// State of all topic histories of a broker, which is protected by a lock.
+#[derive(Default)]
 pub(crate) struct Records {
     /// Number of the current epoch, which is assigned to new histories. A message position is valid only in a history
     /// with the same epoch. A new epoch starts when a topic is evicted, or when messages of other brokers may be
@@ -174,11 +175,7 @@ impl Histories {
             // Make the number odd, because 0 is not a valid epoch in positions.
             epoch: RandomState::new().hash_one(()) | 1,
             is_fresh: true,
-            topics: BTreeMap::new(),
-            candidates: BTreeMap::new(),
-            bytes: 0,
-            shared: 0,
-            charge: None,
+            ..Records::default()
         };
         // Limit the topics so that, without their messages, they use at most half of the memory.
         let topics_max = topics_max.min(bytes_max / (2 * LONG_TOPIC_COST)).max(1);
