@@ -13,11 +13,12 @@ use std::time::Instant;
 const FILTER_MAX: usize = 64;
 
 /// Column that the table of connections or of methods is sorted by. The columns of connections come first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, ValueEnum)]
 pub(crate) enum Column {
     Number,
     Peer,
     Age,
+    #[default]
     Calls,
     Oldest,
     Streams,
@@ -54,6 +55,7 @@ impl Column {
 }
 
 /// State of the live view: the latest replies of the server, the selection and the sort order.
+#[derive(Default)]
 pub(super) struct TopView {
     last: WatchReply,
     last_at: Option<Instant>,
@@ -79,19 +81,11 @@ pub(super) struct TopView {
 impl TopView {
     pub(super) fn new(sort: Column, filter: Option<String>) -> Self {
         Self {
-            last: WatchReply::default(),
-            last_at: None,
-            before: None,
-            server: 0,
             sort,
             is_ascending: sort.is_ascending(),
             other: if sort.is_of_methods() { (Column::Calls, false) } else { (Column::Rate, false) },
             filter: filter.unwrap_or_default(),
-            is_typing: false,
-            is_paused: false,
-            marked: None,
-            marked_method: None,
-            detail: None,
+            ..Self::default()
         }
     }
 
