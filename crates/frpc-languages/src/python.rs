@@ -54,6 +54,7 @@ struct Generator<'a> {
 }
 
 /// A Python module that is being generated.
+#[derive(Default)]
 struct Module<'a> {
     package: &'a str,
     /// Packages that the module imports because it uses their types.
@@ -68,13 +69,7 @@ struct Module<'a> {
 
 impl Generator<'_> {
     fn module(&self, package: &str, files: &[&FileDescriptorProto]) -> Result<OutputFile, Error> {
-        let mut module = Module {
-            package,
-            imports: BTreeSet::new(),
-            classes: Vec::new(),
-            hidden: BTreeSet::new(),
-            text: String::new(),
-        };
+        let mut module = Module { package, ..Module::default() };
         let is_here = |found: &FileDescriptorProto| files.iter().any(|file| std::ptr::eq(*file, found));
         for (name, found) in self.checked.index.enums.iter().filter(|(_, found)| is_here(found.file)) {
             self.enumeration(&mut module, name, found);
