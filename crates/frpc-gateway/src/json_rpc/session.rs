@@ -50,7 +50,8 @@ const POSITIONAL: &str = "json-positional";
 /// JSON-RPC calls of one connection. A session performs no I/O: its owner passes messages to [`handle`](Self::handle),
 /// polls the session, and sends [`output`](Self::output). Dropping the session cancels all calls in progress.
 pub(crate) struct Session {
-    context: AdapterContext,
+    /// Context of the client's connection.
+    pub(crate) context: AdapterContext,
     inner: Inner,
 }
 
@@ -169,11 +170,6 @@ impl Session {
             tools: None,
         };
         Self { context: context.clone(), inner }
-    }
-
-    /// Returns the context of the client's connection.
-    pub(crate) fn context(&self) -> &AdapterContext {
-        &self.context
     }
 
     /// Sets the maximum size in bytes of replies to later calls.

@@ -96,7 +96,7 @@ impl Listener {
                 self.shares.release(network);
                 if let Some(mut session) = session {
                     self.reply(peer, &mut session, limit);
-                    if !has_expired(session.context()) {
+                    if !has_expired(&session.context) {
                         self.sources.put_back(peer, session);
                     }
                 }
@@ -188,7 +188,7 @@ impl Listener {
         for line in output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             let Some(reply) = fitting(line, limit) else { continue };
             match self.socket.try_send_to(&reply, peer) {
-                Ok(sent) => session.context().count_bytes(0, sent),
+                Ok(sent) => session.context.count_bytes(0, sent),
                 Err(error) => tracing::debug!(%peer, %error, "a reply was not sent"),
             }
         }

@@ -22,6 +22,7 @@ pub(super) struct StreamLink {
     body: Mutex<Body>,
 }
 
+#[derive(Default)]
 struct Body {
     arrived: GrowingBody,
     length: u64,
@@ -60,16 +61,7 @@ impl StreamLink {
         length: u64,
     ) -> (Arc<Self>, RequestBody) {
         let credited = arrived.bytes.len();
-        let body = Body {
-            arrived,
-            length,
-            end: None,
-            consumed: 0,
-            credited,
-            reader: None,
-            expects_continue: false,
-            is_abandoned: false,
-        };
+        let body = Body { arrived, length, credited, ..Body::default() };
         let is_posted = AtomicBool::new(false);
         let link = Arc::new(Self { mailbox: mailbox.clone(), key, is_posted, body: Mutex::new(body) });
         (link.clone(), RequestBody(link))

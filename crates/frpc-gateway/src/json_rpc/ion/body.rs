@@ -42,12 +42,12 @@ pub(crate) async fn answer(gateway: &Gateway, context: &AdapterContext, metadata
 /// client's memory limit.
 fn handle(session: &mut Session, context: &AdapterContext, message: &[u8]) -> Result<Option<MemoryCharge>, Status> {
     let depth = session.bounds().depth_max;
-    let bytes = usize::try_from(session.context().config().body_limit()).unwrap_or(usize::MAX);
+    let bytes = usize::try_from(session.context.config().body_limit()).unwrap_or(usize::MAX);
     let converted = to_json(message, IonLimits { bytes, depth });
     let written = converted.as_ref().map_or_else(|error| error.written, Vec::len);
     let excess = written.saturating_sub(message.len().saturating_mul(TEXT_PER_BYTE));
     if excess > 0 {
-        session.context().charge_abuse(excess / TEXT_PER_BYTE);
+        session.context.charge_abuse(excess / TEXT_PER_BYTE);
     }
     let error = match converted {
         Ok(json) => {
@@ -59,7 +59,7 @@ fn handle(session: &mut Session, context: &AdapterContext, message: &[u8]) -> Re
         }
         Err(error) => error,
     };
-    session.context().charge_abuse(message.len());
+    session.context.charge_abuse(message.len());
     match error.problem {
         Problem::Malformed(_) => {
             let output = session.output();
