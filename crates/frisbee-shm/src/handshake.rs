@@ -130,7 +130,7 @@ pub(crate) enum Decision {
 /// memory sent to it.
 #[derive(Debug)]
 pub(crate) struct PendingConnection {
-    socket: UnixStream,
+    pub(crate) socket: UnixStream,
     host: Arc<SharingServer>,
     waiters: Wakers,
     /// Memory that was sent to the client, with the permit for it.
@@ -140,14 +140,6 @@ pub(crate) struct PendingConnection {
 impl PendingConnection {
     pub(crate) fn new(socket: UnixStream, host: Arc<SharingServer>) -> Self {
         Self { socket, host, waiters: Wakers::default(), made: None }
-    }
-
-    pub(crate) fn socket(&self) -> &UnixStream {
-        &self.socket
-    }
-
-    pub(crate) fn into_socket(self) -> UnixStream {
-        self.socket
     }
 
     /// Moves the pending connection to the current runtime.

@@ -64,7 +64,7 @@ impl Stream {
     pub fn peer_credentials(&self) -> io::Result<UCred> {
         match &self.state {
             State::Plain(socket) => socket.peer_cred(),
-            State::Deciding(deciding) => deciding.socket().peer_cred(),
+            State::Deciding(deciding) => deciding.socket.peer_cred(),
             State::Shared(shared) => shared.socket().peer_cred(),
             State::Failed => Err(io::ErrorKind::NotConnected.into()),
         }
@@ -113,7 +113,7 @@ impl Stream {
             return Poll::Ready(Ok(()));
         };
         self.state = match decision? {
-            Decision::Plain => State::Plain(deciding.into_socket()),
+            Decision::Plain => State::Plain(deciding.socket),
             Decision::Shared => State::Shared(Box::new(deciding.into_shared()?)),
         };
         Poll::Ready(Ok(()))
