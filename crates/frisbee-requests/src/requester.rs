@@ -102,6 +102,7 @@ const IN_FLIGHT_MAX: usize = 1024;
 /// }
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Requester {
     counts: Arc<RequesterShared>,
     timeout: Duration,
@@ -154,7 +155,6 @@ impl Requester {
     ///
     /// let requests = Requester::new().timeout(Duration::from_secs(1));
     /// ```
-    #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
@@ -171,7 +171,6 @@ impl Requester {
     ///
     /// let requests = Requester::new().in_flight_max(100);
     /// ```
-    #[must_use]
     pub fn in_flight_max(mut self, count: usize) -> Self {
         self.in_flight_max = count.clamp(1, table::IN_FLIGHT_MOST);
         self

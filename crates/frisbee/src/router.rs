@@ -184,6 +184,7 @@ pub trait Router: Send + Sync + 'static {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
+#[must_use]
 pub struct Declaration {
     /// Operations that the router handles. The server uses them to distinguish the first packet of a peer with 8-byte
     /// headers from the bytes of another protocol. Defaults to all operations.
@@ -213,28 +214,24 @@ impl Default for Declaration {
 
 impl Declaration {
     /// Sets the [operations](Self::operations) that the router handles.
-    #[must_use]
     pub fn operations(mut self, operations: impl IntoIterator<Item = RangeInclusive<u16>>) -> Self {
         self.operations = operations.into_iter().collect();
         self
     }
 
     /// Sets the operations of [requests and replies](Self::calls).
-    #[must_use]
     pub fn calls(mut self, calls: impl IntoIterator<Item = RangeInclusive<u16>>) -> Self {
         self.calls = calls.into_iter().collect();
         self
     }
 
     /// Sets the items that the router adds to the [HELLO](Self::hello_items).
-    #[must_use]
     pub fn hello_items(mut self, items: impl IntoIterator<Item = (u8, Bytes)>) -> Self {
         self.hello_items = items.into_iter().collect();
         self
     }
 
     /// Sets whether the router itself [closes the connection](Self::closes_by_itself).
-    #[must_use]
     pub fn closes_by_itself(mut self, closes: bool) -> Self {
         self.closes_by_itself = closes;
         self

@@ -51,6 +51,7 @@ const LEEWAY: Duration = Duration::from_secs(30);
 /// The [principal](Principal) of a token has the subject as its name, the [issuer](Proof::Token) as its proof, and the
 /// strings of the claim `roles` as its roles. Handlers can access all [`Claims`]. The principal expires with the token.
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Jwt {
     issuer: String,
     audience: String,
@@ -69,7 +70,6 @@ struct Ring {
 
 impl Jwt {
     /// Creates a verifier for tokens with an `iss` claim equal to `issuer` and an `aud` claim that includes `audience`.
-    #[must_use]
     pub fn new(issuer: impl Into<String>, audience: impl Into<String>, keys: Keys) -> Self {
         Self {
             issuer: issuer.into(),
@@ -83,20 +83,17 @@ impl Jwt {
 
     /// Sets the allowed clock skew. Tokens are accepted this long before their start (`nbf`) and after their expiry
     /// (`exp`). Defaults to 30 s; zero allows no skew.
-    #[must_use]
     pub fn leeway(self, leeway: Duration) -> Self {
         Self { leeway, ..self }
     }
 
     /// Sets the name of the claim that contains the caller's roles. The claim is a list of strings, or a single string
     /// separated by spaces like `scope`. Defaults to `roles`.
-    #[must_use]
     pub fn roles_claim(self, name: impl Into<String>) -> Self {
         Self { roles: name.into(), ..self }
     }
 
     /// Sets the clock that token times are compared with, for use in tests. Defaults to the system clock.
-    #[must_use]
     pub fn clock(self, clock: fn() -> SystemTime) -> Self {
         Self { clock, ..self }
     }

@@ -91,6 +91,7 @@ pub type DecodeError = PathError<String, usize>;
 ///
 /// A codec caches the field layout of each message type. Create it once and reuse it.
 #[derive(Debug)]
+#[must_use]
 pub struct Codec {
     layouts: Layouts,
     nesting_max: u32,
@@ -105,7 +106,6 @@ impl Default for Codec {
 
 impl Codec {
     /// Creates a codec with the default limits.
-    #[must_use]
     pub fn new() -> Self {
         Self { layouts: Layouts::default(), nesting_max: NESTING_MAX, memory_max: MEMORY_MAX }
     }
@@ -115,7 +115,6 @@ impl Codec {
     /// ```
     /// let codec = frpc_dynamic::Codec::new().with_nesting_max(16);
     /// ```
-    #[must_use]
     pub fn with_nesting_max(self, levels: u32) -> Self {
         Self { nesting_max: levels.clamp(1, NESTING_CEILING), ..self }
     }
@@ -125,7 +124,6 @@ impl Codec {
     /// ```
     /// let codec = frpc_dynamic::Codec::new().with_memory_max(64 << 20);
     /// ```
-    #[must_use]
     pub fn with_memory_max(self, bytes: usize) -> Self {
         Self { memory_max: bytes, ..self }
     }

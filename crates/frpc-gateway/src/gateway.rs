@@ -14,6 +14,7 @@ use std::time::Duration;
 
 /// Settings of the additional protocols that a server accepts.
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Gateway {
     pub(crate) json_rpc: bool,
     #[cfg(feature = "http")]
@@ -57,13 +58,11 @@ impl Default for Gateway {
 
 impl Gateway {
     /// Creates a gateway with all protocols disabled.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Enables JSON-RPC 2.0.
-    #[must_use]
     pub fn json_rpc(mut self) -> Self {
         self.json_rpc = true;
         self
@@ -74,7 +73,6 @@ impl Gateway {
     ///
     /// Datagrams are not encrypted, and their source may be spoofed. Use this only in closed networks and for calls
     /// that may be lost.
-    #[must_use]
     pub fn udp(mut self, udp: Udp) -> Self {
         self.udp.push(udp);
         self
@@ -85,7 +83,6 @@ impl Gateway {
     ///
     /// With TLS, ALPN offers `h2` and `http/1.1` unless the TLS settings specify protocols.
     #[cfg(feature = "http")]
-    #[must_use]
     pub fn http(mut self, http: Http) -> Self {
         #[cfg(feature = "console")]
         if http.locks.console.is_some() {
@@ -99,7 +96,6 @@ impl Gateway {
     /// [`json_rpc`](Self::json_rpc), the subprotocol `jsonrpc` is enabled too: one JSON-RPC message per text message.
     /// The host and origin rules of [`http`](Self::http) apply.
     #[cfg(feature = "http")]
-    #[must_use]
     pub fn web_socket(mut self) -> Self {
         self.web_socket = true;
         self.http.get_or_insert_default();
@@ -109,7 +105,6 @@ impl Gateway {
     /// Offers methods to agents as tools of the Model Context Protocol, by POST to `/mcp` under the access rules of
     /// [`http`](Self::http), and as lines over TCP.
     #[cfg(feature = "mcp")]
-    #[must_use]
     pub fn mcp(mut self, mcp: Mcp) -> Self {
         self.mcp = Some(Arc::new(mcp));
         self.http.get_or_insert_default();
@@ -118,7 +113,6 @@ impl Gateway {
 
     /// Sets the maximum number of requests in a JSON-RPC batch, at least one. A longer batch is rejected before any of
     /// its calls is made. Defaults to 1000.
-    #[must_use]
     pub fn batch_max(mut self, requests: usize) -> Self {
         self.batch_max = requests.max(1);
         self
@@ -129,7 +123,6 @@ impl Gateway {
     ///
     /// Calls of a half-closed client, which may have vanished, are limited to the same time. Over HTTP/2, each part of
     /// a response extends it. If an HTTP/1.1 response to such a client has begun, it may pause for ten seconds at most.
-    #[must_use]
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = timeout;
         self

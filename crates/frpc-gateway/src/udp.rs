@@ -60,6 +60,7 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// # }
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Udp {
     socket: Arc<UdpSocket>,
     local: SocketAddr,
@@ -105,7 +106,6 @@ impl Udp {
 
     /// Sets the maximum size of a reply in bytes. A longer reply is replaced by an error. Defaults to 1200, which is
     /// not fragmented on common links.
-    #[must_use]
     pub fn reply_max(mut self, bytes: usize) -> Self {
         self.reply_max = bytes;
         self
@@ -116,7 +116,6 @@ impl Udp {
     ///
     /// **A higher factor makes the server an effective amplifier for attacks**, unless its network rejects spoofed
     /// addresses.
-    #[must_use]
     pub fn reply_factor(mut self, factor: usize) -> Self {
         self.reply_factor = factor.max(1);
         self
@@ -124,7 +123,6 @@ impl Udp {
 
     /// Sets the rate limit and burst in datagrams per source address. Excess datagrams are dropped. IPv6 addresses are
     /// grouped by their /64 network. Defaults to 1000 per second with a burst of 2000.
-    #[must_use]
     pub fn rate(mut self, per_second: u32, burst: u32) -> Self {
         self.rate = (per_second, burst);
         self
@@ -132,7 +130,6 @@ impl Udp {
 
     /// Sets the maximum number of datagrams with calls in progress, over all peers. Beyond this, calls that do not
     /// complete immediately are dropped. A single network may use at most half of it. Defaults to 4096.
-    #[must_use]
     pub fn calls_max(mut self, calls: usize) -> Self {
         self.calls_max = calls;
         self
@@ -140,7 +137,6 @@ impl Udp {
 
     /// Sets the timeout of the calls in a datagram. Calls that exceed it are cancelled without a reply. Defaults to 30
     /// s.
-    #[must_use]
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.call_timeout = timeout;
         self

@@ -17,6 +17,7 @@ use crate::{CONTAINER_MEMORY_MAX, DecodeError, EncodeError, Json, NESTING_MAX, R
 /// # Ok::<(), frpc_json::DecodeError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[must_use]
 pub struct Options<'t> {
     pub(crate) nesting_max: u32,
     pub(crate) container_memory: usize,
@@ -38,7 +39,6 @@ impl<'t> Options<'t> {
     /// assert!(flag);
     /// # Ok::<(), frpc_json::DecodeError>(())
     /// ```
-    #[must_use]
     pub const fn new() -> Self {
         Self { nesting_max: NESTING_MAX, container_memory: CONTAINER_MEMORY_MAX, ignores_unknown: false, types: None }
     }
@@ -49,7 +49,6 @@ impl<'t> Options<'t> {
     /// ```
     /// let options = frpc_json::Options::new().nesting_max(16);
     /// ```
-    #[must_use]
     pub const fn nesting_max(self, levels: u32) -> Self {
         Self { nesting_max: Nesting::new(levels).levels(), ..self }
     }
@@ -63,7 +62,6 @@ impl<'t> Options<'t> {
     /// let error = options.decode::<u32>(b"[").expect_err("input should be rejected");
     /// assert_eq!(error.offset(), 0);
     /// ```
-    #[must_use]
     pub const fn container_memory(self, bytes: usize) -> Self {
         Self { container_memory: bytes, ..self }
     }
@@ -75,13 +73,11 @@ impl<'t> Options<'t> {
     /// ```
     /// let options = frpc_json::Options::new().ignore_unknown(true);
     /// ```
-    #[must_use]
     pub const fn ignore_unknown(self, ignore: bool) -> Self {
         Self { ignores_unknown: ignore, ..self }
     }
 
     /// Sets the message types that an `Any` may contain. Defaults to none, which makes any non-empty `Any` an error.
-    #[must_use]
     pub const fn types(self, types: &'t Types) -> Self {
         Self { types: Some(types), ..self }
     }

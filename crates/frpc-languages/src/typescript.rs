@@ -29,6 +29,7 @@ use names::{fields_of, member, value_names};
 /// Names follow TypeScript conventions: `user_id` becomes `userId` and `Outer.Inner` becomes `Outer_Inner`. A name that
 /// is a reserved word gets the suffix `$`.
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct TypeScript {
     numbers: bool,
     runtime: String,
@@ -43,27 +44,23 @@ impl Default for TypeScript {
 
 impl TypeScript {
     /// Creates a TypeScript back end with the default options.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets whether 64-bit integers have type `number` instead of `bigint`. Decoding then fails for values beyond 2^53.
     /// Defaults to `false`.
-    #[must_use]
     pub fn numbers(self, enable: bool) -> Self {
         Self { numbers: enable, ..self }
     }
 
     /// Sets the runtime module that generated code imports. Defaults to `frisbee-rpc`.
-    #[must_use]
     pub fn runtime(self, module: impl Into<String>) -> Self {
         Self { runtime: module.into(), ..self }
     }
 
     /// Sets the file extension in import paths: `js`, `ts` for runtimes that strip types, or an empty text for bundlers
     /// and CommonJS. Defaults to `js`.
-    #[must_use]
     pub fn import_extension(self, extension: impl Into<String>) -> Self {
         Self { extension: extension.into(), ..self }
     }

@@ -15,6 +15,7 @@ use std::sync::Arc;
 /// let night = Who::known().and(Who::when(|principal| principal.name().ends_with("-night")));
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct Who(Condition);
 
 #[derive(Clone)]
@@ -44,7 +45,6 @@ impl Who {
     ///
     /// let access = Access::new().allow(["grpc.health.v1.Health/Check"], Who::anybody());
     /// ```
-    #[must_use]
     pub fn anybody() -> Self {
         Self(Condition::Anybody)
     }
@@ -56,7 +56,6 @@ impl Who {
     ///
     /// let who = Who::known();
     /// ```
-    #[must_use]
     pub fn known() -> Self {
         Self(Condition::Known)
     }
@@ -68,7 +67,6 @@ impl Who {
     ///
     /// let who = Who::role("admin").or(Who::role("operator"));
     /// ```
-    #[must_use]
     pub fn role(role: impl Into<String>) -> Self {
         Self(Condition::Role(role.into()))
     }
@@ -80,7 +78,6 @@ impl Who {
     ///
     /// let who = Who::spiffe("spiffe://example.org/orders");
     /// ```
-    #[must_use]
     pub fn spiffe(id: impl Into<String>) -> Self {
         Self(Condition::Spiffe(id.into()))
     }
@@ -93,7 +90,6 @@ impl Who {
     ///
     /// let who = Who::spiffe_below("spiffe://example.org/shop");
     /// ```
-    #[must_use]
     pub fn spiffe_below(id: impl Into<String>) -> Self {
         let mut below = id.into();
         if !below.ends_with('/') {
@@ -110,7 +106,6 @@ impl Who {
     ///
     /// let who = Who::host("worker.example.org");
     /// ```
-    #[must_use]
     pub fn host(name: impl Into<String>) -> Self {
         Self(Condition::Host(name.into()))
     }
@@ -122,7 +117,6 @@ impl Who {
     ///
     /// let who = Who::common_name("monitor");
     /// ```
-    #[must_use]
     pub fn common_name(name: impl Into<String>) -> Self {
         Self(Condition::CommonName(name.into()))
     }
@@ -135,7 +129,6 @@ impl Who {
     /// let who = Who::user(1000);
     /// ```
     #[cfg(unix)]
-    #[must_use]
     pub fn user(uid: u32) -> Self {
         Self(Condition::User(uid))
     }
@@ -149,7 +142,6 @@ impl Who {
     /// let who = Who::group(100);
     /// ```
     #[cfg(unix)]
-    #[must_use]
     pub fn group(gid: u32) -> Self {
         Self(Condition::Group(gid))
     }
@@ -162,7 +154,6 @@ impl Who {
     ///
     /// let who = Who::when(|principal| principal.name().starts_with("test-"));
     /// ```
-    #[must_use]
     pub fn when(predicate: impl Fn(&Principal) -> bool + Send + Sync + 'static) -> Self {
         Self(Condition::When(Arc::new(predicate)))
     }
@@ -174,7 +165,6 @@ impl Who {
     ///
     /// let who = Who::user(0).or(Who::group(100));
     /// ```
-    #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self(Condition::Either(Box::new([self, other])))
     }
@@ -186,7 +176,6 @@ impl Who {
     ///
     /// let who = Who::role("admin").and(Who::when(|principal| principal.name() != "guest"));
     /// ```
-    #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(Condition::Both(Box::new([self, other])))
     }
@@ -202,7 +191,6 @@ impl Who {
     ///
     /// let who = Who::known().except(Who::role("guest"));
     /// ```
-    #[must_use]
     pub fn except(self, others: Self) -> Self {
         Self(Condition::Except(Box::new([self, others])))
     }

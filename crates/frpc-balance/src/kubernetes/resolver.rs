@@ -65,6 +65,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(30);
 /// # Ok(())
 /// # }
 /// ```
+#[must_use]
 pub struct KubernetesResolver {
     api: Api<EndpointSlice>,
     namespace: String,
@@ -123,14 +124,12 @@ impl KubernetesResolver {
     }
 
     /// Sets the server name to verify against the servers' certificates. Defaults to `SERVICE.NAMESPACE.svc`.
-    #[must_use]
     pub fn with_server_name(mut self, name: impl Into<String>) -> Self {
         self.slices.server_name = name.into();
         self
     }
 
     /// Prefers the IPv6 address of pods that have addresses of both families. By default, the IPv4 address is used.
-    #[must_use]
     pub fn prefer_ipv6(mut self) -> Self {
         self.slices.prefers_v6 = true;
         self

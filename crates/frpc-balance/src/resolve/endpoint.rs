@@ -21,6 +21,7 @@ use std::{fmt, io};
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 pub struct Endpoint {
     address: String,
     weight: u32,
@@ -39,26 +40,22 @@ impl Endpoint {
 
     /// Sets the weight, which determines the server's share of calls. An endpoint of weight 0 receives calls only while
     /// no other endpoint is connected.
-    #[must_use]
     pub fn with_weight(self, weight: u32) -> Self {
         Self { weight, ..self }
     }
 
     /// Sets the zone of the server, such as a data centre.
-    #[must_use]
     pub fn with_zone(self, zone: impl Into<String>) -> Self {
         Self { zone: Some(zone.into()), ..self }
     }
 
     /// Sets the server name to verify against the server's certificate. Defaults to the name set on the channel, or
     /// else to the host of the address.
-    #[must_use]
     pub fn with_server_name(self, name: impl Into<String>) -> Self {
         Self { server_name: Some(name.into()), ..self }
     }
 
     /// Adds a metadata entry for use by connectors and observers. The channel does not interpret it.
-    #[must_use]
     pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
         self.metadata.insert(key.into(), value.into());
         self

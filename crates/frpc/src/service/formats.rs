@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Message format of a method in addition to the native encoding, such as JSON. Created by generated code.
+#[must_use]
 pub struct Format<A, B> {
     pub(crate) info: FormatInfo,
     pub(crate) decode: Decode<A>,
@@ -181,14 +182,12 @@ impl<A, B> Format<A, B> {
 
     /// Sets a function that appends an encoded response to a buffer, which saves a copy. If the function fails, it must
     /// not have appended anything.
-    #[must_use]
     pub const fn appending(self, append: fn(&B, &mut Vec<u8>, &FormatOptions) -> Result<(), Status>) -> Self {
         Self { append: Some(append), ..self }
     }
 
     /// Adds a positional variant with the given name. Its requests contain only the field values, in the order of
     /// declaration.
-    #[must_use]
     pub const fn positional(self, name: &'static str, decode: fn(&Bytes, &FormatOptions) -> Result<A, Status>) -> Self {
         let info = FormatInfo { positional: Some(name), ..self.info };
         Self { info, positional: Some(decode), ..self }
@@ -196,14 +195,12 @@ impl<A, B> Format<A, B> {
 
     /// Sets the names of the request's fields in this format, in the order of declaration, such as `userId` in JSON.
     /// Names in the format `json` must already be escaped for use in a JSON string.
-    #[must_use]
     pub const fn fields(self, fields: &'static [&'static str]) -> Self {
         Self { info: FormatInfo { fields, ..self.info }, ..self }
     }
 
     /// Sets the documentation of the method: its comment, and the schemas of its messages with their full names. The
     /// schemas of the format `json` are JSON Schemas that refer to each other at `#/components/schemas/`.
-    #[must_use]
     pub const fn described(self, comment: &'static str, schemas: &'static [(&'static str, &'static str)]) -> Self {
         Self { info: FormatInfo { comment, schemas, ..self.info }, ..self }
     }

@@ -9,7 +9,6 @@ use polyglot::protobuf::{Protobuf, memory_of};
 
 /// Returns the format `json` for these message types. Its positional variant `json-positional` encodes a request as an
 /// array of its field values. The nesting limit is the same as for native requests.
-#[must_use]
 pub const fn json_format<A: Json, B: Json>() -> Format<A, B> {
     let encode = |message: &B, options: &FormatOptions| {
         let mut out = Vec::new();

@@ -7,7 +7,6 @@ use polyglot::{BULK_MIN, Message};
 
 /// Returns the format `proto` for these message types. The memory of requests is limited like with the protobuf codec.
 /// The maximum nesting depth is 100, which prost hard-codes.
-#[must_use]
 pub const fn protobuf_format<A, B>() -> Format<A, B>
 where
     A: Message + prost::Message + Protobuf + Default,

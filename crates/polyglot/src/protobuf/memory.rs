@@ -19,6 +19,7 @@ pub trait Protobuf {
 /// Heap memory that the values of a field use, excluding the struct of the message. Strings are not counted, because
 /// their encoded length bounds their memory. Unused capacity of lists is not counted either.
 #[derive(Clone, Copy, Debug)]
+#[must_use]
 pub struct Field {
     /// Memory in bytes for the first element. It is larger than for later elements, because a container allocates
     /// several slots at once.
@@ -47,7 +48,6 @@ impl Field {
     pub const PLAIN: Self = Self { first: 0, each: 0, values: Values::Plain };
 
     /// Returns the memory of a `Vec<T>`, excluding heap memory of its elements.
-    #[must_use]
     pub const fn list<T>() -> Self {
         // These are the initial capacities chosen by the standard library.
         let slots = match size_of::<T>() {
@@ -59,25 +59,21 @@ impl Field {
     }
 
     /// Returns the memory of a `Vec<T>` of numbers that are encoded as varints.
-    #[must_use]
     pub const fn varints<T>() -> Self {
         Self { values: Values::Varints, ..Self::list::<T>() }
     }
 
     /// Returns the memory of a `Vec<T>` of numbers that have the same size on the wire and in memory.
-    #[must_use]
     pub const fn fixed<T>() -> Self {
         Self { values: Values::Fixed(size_of::<T>()), ..Self::list::<T>() }
     }
 
     /// Returns the memory of a `Box<T>` or `Option<Box<T>>`.
-    #[must_use]
     pub const fn boxed<T>() -> Self {
         Self { first: size_of::<T>(), each: size_of::<T>(), values: Values::Plain }
     }
 
     /// Returns the memory of a `HashMap<K, V>`, excluding heap memory of its entries.
-    #[must_use]
     pub const fn map<K, V>() -> Self {
         /// Number of slots in the smallest hash table that is allocated.
         const SLOTS: usize = 4;
@@ -92,7 +88,6 @@ impl Field {
     }
 
     /// Returns the memory of a `BTreeMap<K, V>`, excluding heap memory of its entries.
-    #[must_use]
     pub const fn btree_map<K, V>() -> Self {
         /// Number of slots in a node of a B-tree map.
         const SLOTS: usize = 11;
@@ -101,13 +96,11 @@ impl Field {
     }
 
     /// Sets the message type of a field's values. The field must not be a map.
-    #[must_use]
     pub const fn of<M: Protobuf>(self) -> Self {
         Self { values: Values::Messages(M::field), ..self }
     }
 
     /// Sets the message type of a map field's values.
-    #[must_use]
     pub const fn to<M: Protobuf>(self) -> Self {
         Self { values: Values::Entries(Some(M::field)), ..self }
     }
