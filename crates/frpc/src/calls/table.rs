@@ -177,10 +177,12 @@ impl CallTable {
     /// next call, because there may be no further call, and a server that shuts down waits for the connection to close.
     pub(crate) fn retire(&self) {
         // Set the flag before waking the waiters. Otherwise, a waiter could queue again for a slot.
-        let _ = self.retired.set(());
+        let is_first = self.retired.set(()).is_ok();
         let waiters: Vec<_> = self.calls.lock().queue.take_all().collect();
         wake_all(waiters);
-        self.report(ServerEvent::Retired);
+        if is_first {
+            self.report(ServerEvent::Retired);
+        }
         // Pairs with the fence in `set_owner`: either this thread sees the owner, or the owner sees that the connection
         // is retired.
         fence(Ordering::SeqCst);
@@ -285,6 +287,8 @@ mod tests {
         table.retire();
         assert!(matches!(events.take()[..], [ServerEvent::Overtaken, ServerEvent::Retired]));
         assert!(table.is_retired());
+        table.end(Status::unavailable("lost"));
+        assert!(events.take().is_empty(), "connection should be reported as retired only once");
     }
 
     #[test]
