@@ -20,7 +20,7 @@ pub(crate) mod offers;
 mod release;
 pub(crate) mod table;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod timing;
 
 use crate::Status;

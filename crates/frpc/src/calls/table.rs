@@ -210,13 +210,7 @@ impl CallTable {
 
     /// Waits until the connection accepts no new calls.
     pub(crate) async fn retired(&self) {
-        let mut retired = pin!(self.retired.wait());
-        poll_fn(|context| {
-            // Catch panics of the waker. If it panicked, the remaining tasks would not be woken.
-            let waker = Arc::new(GuardedWaker(context.waker().clone())).into();
-            retired.as_mut().poll(&mut Context::from_waker(&waker)).map(|_| ())
-        })
-        .await;
+        with_guarded_waker(self.retired.wait()).await;
     }
 
     /// Fails all current and future calls with `status`, because the connection has closed. Wakes their callers.
@@ -234,6 +228,17 @@ pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     while catch_unwind(AssertUnwindSafe(|| wakers.by_ref().for_each(Waker::wake))).is_err() {
         tracing::error!(target: "frpc::client", "a waker panicked; the others are woken");
     }
+}
+
+/// Awaits `work`, and catches panics of the caller's waker. A panic would end the task that wakes the caller, and the
+/// other callers would not be woken.
+pub(crate) async fn with_guarded_waker<T>(work: impl Future<Output = T>) -> T {
+    let mut work = pin!(work);
+    poll_fn(|context| {
+        let waker = Arc::new(GuardedWaker(context.waker().clone())).into();
+        work.as_mut().poll(&mut Context::from_waker(&waker))
+    })
+    .await
 }
 
 /// A waker that catches panics of the wrapped waker.
@@ -259,6 +264,7 @@ mod tests {
     use super::*;
     use crate::calls::CallTicket;
     use crate::calls::events::MeasuredEnd;
+    use crate::calls::tests::wakers::{Broken, Counted};
     use crate::calls::timing::tests::Events;
     use crate::wire::prefix::{PrefixFields, put};
     use frisbee::Operation;
@@ -374,24 +380,6 @@ mod tests {
             end(&table, ticket);
             let counts = counts.each_ref().map(|count| count.load(Ordering::SeqCst) > 0);
             assert_eq!(counts, [true, false], "{event}");
-        }
-    }
-
-    /// A waker that panics when it is woken.
-    struct Broken;
-
-    impl Wake for Broken {
-        fn wake(self: Arc<Self>) {
-            panic!("on purpose")
-        }
-    }
-
-    #[derive(Default)]
-    struct Counted(AtomicU64);
-
-    impl Wake for Counted {
-        fn wake(self: Arc<Self>) {
-            self.0.fetch_add(1, Ordering::SeqCst);
         }
     }
 

@@ -1,5 +1,7 @@
 //! Tests of how calls begin, end and expire, without a connection.
 
+pub(crate) mod wakers;
+
 use super::*;
 use std::time::Duration;
 

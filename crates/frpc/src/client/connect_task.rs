@@ -6,7 +6,7 @@ mod tests;
 use crate::Status;
 use crate::calls::failures::{RUNTIME_ENDED, closed, unreachable};
 use crate::calls::offers::CalledServices;
-use crate::calls::table::CallTable;
+use crate::calls::table::{CallTable, with_guarded_waker};
 use crate::client::current::{CurrentLink, current_link, is_closed, replace_link};
 use crate::client::dial::Dialler;
 use crate::client::factory::LinkFactory;
@@ -125,7 +125,7 @@ impl ConnectTask {
     pub(crate) async fn dial_first(self: &Arc<Self>) -> Result<(), frisbee::Error> {
         let (sender, receiver) = oneshot::channel();
         self.spawn(&mut self.progress.lock(), Some(sender));
-        receiver.await.unwrap_or_else(|_| Err(self.broken_off(RUNTIME_ENDED)))
+        with_guarded_waker(receiver).await.unwrap_or_else(|_| Err(self.broken_off(RUNTIME_ENDED)))
     }
 
     /// Returns the error of a connection attempt that was aborted for the reason `why`.
@@ -172,7 +172,7 @@ impl ConnectTask {
                 return Ok(link);
             }
             self.ensure_task(started, reconnect_timeout)?;
-            changed.await;
+            with_guarded_waker(changed).await;
         }
     }
 

@@ -16,6 +16,7 @@ mod tests;
 
 pub(crate) use held::HeldCall;
 
+use crate::calls::table::with_guarded_waker;
 use crate::schema::layout::Layout;
 use crate::service::layouts::peer_service::{LayoutState, PeerService, late, shortened};
 use crate::wire::layouts::{PeerLayout, put_ask};
@@ -299,7 +300,7 @@ impl PeerLayouts {
                 if is_clear() {
                     return;
                 }
-                changed.await;
+                with_guarded_waker(changed).await;
             }
         };
         if clock::within(connection.runtime_handle(), clock::after(Some(HELD_TIME)), waiting).await.is_err() {

@@ -1,10 +1,12 @@
 //! Tests of attempts by a connector that fails, in virtual time.
 
 use super::*;
+use crate::calls::tests::wakers::Broken;
 use crate::client::links::Links;
 use crate::endpoint::offer::OfferBuilder;
 use frisbee::Client;
 use std::sync::atomic::AtomicUsize;
+use std::task::{Context, Waker};
 use tokio::io::DuplexStream;
 use tokio::runtime::Handle;
 
@@ -193,4 +195,17 @@ fn callers_get_error_after_channel_runtime_ends() {
     let error =
         callers.block_on(caller).expect("caller task should not panic").expect("call should fail without a connection");
     assert!(error.contains(RUNTIME_ENDED), "{error}");
+}
+
+/// Regression test: the panic ended the task, and all later calls failed because "the runtime of the channel has ended".
+#[tokio::test(start_paused = true)]
+async fn panicking_waker_leaves_connect_task_running() {
+    let failing = Arc::new(FailingConnector { takes: TIMEOUT / 10, ..FailingConnector::default() });
+    let making = making(&failing);
+    let waker = Waker::from(Arc::new(Broken));
+    let mut broken = [Box::pin(making.make(Instant::now(), None)), Box::pin(making.make(Instant::now(), None))];
+    broken.iter_mut().for_each(|call| assert!(call.as_mut().poll(&mut Context::from_waker(&waker)).is_pending()));
+    let status = making.connection(now()).await.err().expect("call should fail without a connection");
+    assert!(!status.message().contains(RUNTIME_ENDED), "{status}");
+    assert!(failing.attempts() > 1, "connecting should be tried again");
 }

@@ -3,6 +3,7 @@
 
 use super::status::CallError;
 use super::{PREFIX, after};
+use crate::calls::table::wake_all;
 use crate::clock::now;
 use crate::{GrpcCaller, Status};
 use bytes::{Buf as _, Bytes, BytesMut};
@@ -340,7 +341,7 @@ impl Link {
         let (ended_calls, has_changed) =
             (std::mem::take(&mut state.ended_calls), std::mem::take(&mut state.has_changed));
         drop(state);
-        woken.into_iter().for_each(Waker::wake);
+        wake_all(woken);
         if has_changed {
             self.1.notify();
         }

@@ -17,6 +17,7 @@ use super::{GrpcCall, GrpcLinks, Shared, after};
 use crate::Status;
 use crate::calls::events::ServerEvent;
 use crate::calls::failures::{RUNTIME_ENDED, closed, unreachable};
+use crate::calls::table::with_guarded_waker;
 use crate::clock::{self, now};
 use bytes::Bytes;
 use frisbee::rpc::ParkedFuture;
@@ -86,7 +87,7 @@ impl GrpcLinks {
                     None => self.0.dial(pool),
                 }
             }
-            changed.await;
+            with_guarded_waker(changed).await;
         }
     }
 
@@ -111,7 +112,7 @@ impl GrpcLinks {
                 }
                 retry_at.filter(|_| !has_connected)
             };
-            let waited = clock::within(&self.0.runtime, retry_at, changed).await;
+            let waited = clock::within(&self.0.runtime, retry_at, with_guarded_waker(changed)).await;
             if waited.is_err_and(|unfinished| unfinished.has_runtime_ended) {
                 return false;
             }
@@ -207,7 +208,7 @@ impl Shared {
             };
             // Connect when the pause ends, because no event may occur before the call's deadline.
             let until = [retry_at, call.open_until].into_iter().flatten().min();
-            let is_woken = clock::within(&self.runtime, until, changed).await.is_ok();
+            let is_woken = clock::within(&self.runtime, until, with_guarded_waker(changed)).await.is_ok();
             if call.open_until.is_some_and(|until| now() >= until) {
                 // Pass on a wake-up that came just before the deadline, because the stream is still free.
                 if is_woken {

@@ -2,12 +2,14 @@
 
 use super::*;
 use crate::api::extras::Extras;
+use crate::calls::tests::wakers::Broken;
 use crate::wire::envelope::Envelope;
 use crate::wire::layouts::tests::FIRST;
 use crate::wire::prefix::Prefix;
 use bytes::Bytes;
 use frisbee::testing::DetachedConnection;
 use std::sync::mpsc;
+use std::task::{Context, Waker};
 use tokio::runtime::Handle;
 
 /// Regression test: a call after the timeout for the peer's layout was held until the connection ended.
@@ -26,6 +28,17 @@ async fn call_is_not_held_after_timeout() {
     let call = HeldCall::Unary(PacketId(1), Operation::FIRST_USER, Envelope::bare(Bytes::new()), None);
     layouts.hold(call, connection);
     assert!(!layouts.holds_calls());
+}
+
+/// Regression test: the panic closed the connection.
+#[tokio::test]
+async fn panicking_waker_of_waiting_call_is_caught() {
+    let detached = DetachedConnection::new(Handle::current(), 1 << 20);
+    let layouts: Arc<PeerLayouts> = detached.connection().attachments().get_or_insert();
+    let mut waiting = Box::pin(layouts.changed(|| false, detached.connection()));
+    let waker = Waker::from(Arc::new(Broken));
+    assert!(waiting.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    layouts.expire(detached.connection());
 }
 
 /// Returns an announcement of the service with these operations.

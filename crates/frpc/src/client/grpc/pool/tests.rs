@@ -8,6 +8,7 @@ use super::super::*;
 use super::*;
 use crate::api::extras::OptionalExtras;
 use crate::api::middleware::CallKind;
+use crate::calls::tests::wakers::{Broken, Counted};
 use crate::client::attempt::ReplyReader;
 use crate::client::call::CallOptions;
 use crate::client::links::Links;
@@ -407,6 +408,45 @@ async fn freed_stream_wakes_call_that_may_use_it() {
     let _waiting = spawn_call(&links);
     sleep(Duration::from_secs(1)).await;
     server.reply(stream).await;
+    server.request().await;
+}
+
+/// Regression test: the panic ended the driver, and other calls of the connection were not woken.
+#[tokio::test(start_paused = true)]
+async fn panicking_waker_spares_other_grpc_calls() {
+    let (transport, mut server) = Server::new(2).await;
+    let (link, calls) = two_calls(transport).await;
+    let counted = Arc::<Counted>::default();
+    let wakers: [Waker; 2] = [Arc::new(Broken).into(), counted.clone().into()];
+    let mut calls = calls.into_iter().zip(&wakers).map(|(mut call, waker)| {
+        assert!(call.poll_head(&mut Context::from_waker(waker)).is_pending());
+        call
+    });
+    let _calls: [_; 2] = std::array::from_fn(|_| calls.next());
+    for stream in [server.request().await, server.request().await] {
+        server.http2.send_head(stream, &Head::response(200), true).expect("stream should be open");
+    }
+    server.flush().await;
+    sleep(SOON).await;
+    assert_eq!(counted.0.load(Ordering::Relaxed), 1);
+    assert!(!link.is_closing());
+}
+
+/// Regression test: the panic ended the driver, and all calls of the connection were lost.
+#[tokio::test(start_paused = true)]
+async fn panicking_waker_of_waiting_call_spares_connection() {
+    let (transport, mut server) = Server::new(1).await;
+    let links = client([Ok(transport)]);
+    let _first = spawn_call(&links);
+    let stream = server.request().await;
+    let (metadata, waker) = (Metadata::new(), Waker::from(Arc::new(Broken)));
+    let waiting = call(&metadata);
+    let mut waiting = Box::pin(links.call(&waiting, message()));
+    assert!(waiting.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    server.reply(stream).await;
+    sleep(SOON).await;
+    drop(waiting);
+    let _next = spawn_call(&links);
     server.request().await;
 }
 
