@@ -178,5 +178,6 @@ impl<R: Router> Engine<R> {
         if !matches!(reason, CloseReason::OtherProtocol) {
             attachments.drop_values();
         }
+        self.asking = None;
     }
 }

@@ -259,6 +259,28 @@ mod tests {
         assert_eq!(read, b"raw");
     }
 
+    /// Regression test: the caller waited until the closing connection had written its last bytes.
+    #[tokio::test(start_paused = true)]
+    async fn close_fails_pending_request_at_once() {
+        let (here, mut there) = crate::memory();
+        let connection =
+            Client::builder().connect_io(here, Handlers::new()).await.expect("in-memory connection should be accepted");
+        there.write_all(&packet(3, HELLO)).await.expect("peer should be able to write its HELLO");
+        connection.peer_known().await.expect("peer should be known");
+        let asking = connection.clone();
+        let asking = tokio::spawn(async move { asking.hand_off(Operation::FIRST_USER, "").await });
+        let request = packet(8, &[10]);
+        let mut received = Vec::new();
+        while !received.ends_with(&request) {
+            received.push(there.read_u8().await.expect("client should send its request"));
+        }
+        let started = tokio::time::Instant::now();
+        connection.close();
+        let refused = asking.await.expect("hand-off task should not panic");
+        assert!(matches!(refused, Err(crate::HandOffError::Closed(_))), "{:?}", refused.err());
+        assert_eq!(started.elapsed(), std::time::Duration::ZERO);
+    }
+
     /// Router that takes the transport from each connection after its first packet.
     struct Leaving(mpsc::UnboundedSender<Vec<u8>>);
 
