@@ -348,7 +348,8 @@ impl Calls {
 
     /// Returns the number of calls in flight, excluding cancelled ones.
     pub(crate) fn at_work(&self) -> usize {
-        (self.slots.len() - self.free.len()).saturating_sub(self.abandoned)
+        let free = self.paused.as_ref().map_or(&self.free, |(free, _)| free);
+        (self.slots.len() - free.len()).saturating_sub(self.abandoned)
     }
 
     /// Returns the number of cancelled calls that the server has not answered yet.

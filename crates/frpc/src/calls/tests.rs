@@ -52,6 +52,7 @@ fn calls_pause_only_when_idle() {
     calls.handle_reply(packet(abandoned.id, ADD, b"late"));
     assert!(calls.pause());
     assert!(!calls.pause(), "connection should pause only once");
+    assert_eq!(calls.at_work(), 0, "free slots should not count as calls while paused");
     let mut place = PermitPlace::default();
     assert!(matches!(calls.begin(ADD, None, Waker::noop()), Err(NotSent::Full)));
     drop(calls.queue.enter(&mut place, &context()));
