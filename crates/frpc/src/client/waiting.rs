@@ -166,14 +166,39 @@ impl SlotWaiter<'_> {
         let earlier = link.calls.with(|calls| calls.wait(place, context, connection));
         // Drop the replaced waker outside of the lock, because its destructor may run arbitrary code.
         drop(earlier);
-        // Check again after joining the queue: if the connection was retired in the meantime, only the callers already
-        // in the queue were woken.
-        if link.is_left() { Poll::Ready(Err(left())) } else { Poll::Pending }
+        // Check again after joining the queue: if the connection was retired or ended in the meantime, only the callers
+        // already in the queue were woken.
+        if link.is_left() || connection.is_closed() { Poll::Ready(Err(left())) } else { Poll::Pending }
     }
 }
 
 impl Drop for SlotWaiter<'_> {
     fn drop(&mut self) {
         self.link.calls.leave(&mut self.place);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calls::attachments::ConnectionEnd;
+    use crate::calls::failures::closed_status;
+    use frisbee::CloseReason;
+    use frisbee::testing::DetachedConnection;
+    use std::task::Waker;
+
+    /// Regression test: a caller that queued for a slot while an accepted connection ended waited until its deadline.
+    #[tokio::test]
+    async fn caller_does_not_queue_on_ended_connection() {
+        let detached = DetachedConnection::new(Handle::current(), 1 << 20);
+        let (connection, reason) = (detached.connection(), CloseReason::ClosedByPeer);
+        let link = Link::of(connection, &ConnectionEnd::default());
+        let mut slot = SlotWaiter { link: &link, connection, place: PermitPlace::default() };
+        let mut wait = || slot.poll_wait::<()>(&Context::from_waker(Waker::noop()));
+        assert!(wait().is_pending());
+        // The caller was woken, and finds the call table full in the moment at which the connection ends.
+        detached.end(&reason);
+        link.calls.end(closed_status(&reason));
+        assert!(matches!(wait(), Poll::Ready(Err(NotSent::Over(status))) if !status.may_have_run()));
     }
 }
