@@ -13,6 +13,8 @@ pub(crate) mod offer;
 pub(crate) mod session;
 mod settle;
 pub(crate) mod table;
+#[cfg(test)]
+mod tests;
 
 use crate::api::hand_off::HandOff;
 use crate::calls::failures::{closed_status, unreachable};
@@ -344,11 +346,7 @@ impl Router for Endpoint {
             session.calls();
         }
         // The driver writes after this function, so a server that has sent nothing yet may run the calls in flight.
-        if let Side::Dialling(calls) = &self.side
-            && !calls.has_shown()
-        {
-            session.has_written |= !calls.is_idle();
-        }
+        session.has_written |= self.side.calls().is_some_and(|calls| !calls.has_shown() && !calls.is_idle());
         let Session { caller, calls, replies, .. } = session;
         let due = match self.side.calls().or(calls.as_ref()) {
             Some(calls) => settle(calls, caller, replies.get_or_insert_default(), now),
@@ -380,10 +378,10 @@ impl Router for Endpoint {
         if let Some((calls, replies)) = self.side.calls().or(calls.as_ref()).zip(replies.as_deref_mut()) {
             settle(calls, caller, replies, clock::now());
         }
+        // The driver wrote the latest requests if this end closed the connection.
+        let has_written = session.has_written || matches!(reason, CloseReason::Local | CloseReason::Router(_));
         match &self.side {
-            Side::Dialling(calls) if !calls.has_shown() && !session.has_written => {
-                calls.end(unreachable(&reason.to_string()));
-            }
+            Side::Dialling(calls) if !calls.has_shown() && !has_written => calls.end(unreachable(&reason.to_string())),
             Side::Dialling(calls) => calls.end(closed_status(reason)),
             Side::Accepting => session.calls().into_iter().for_each(|calls| calls.end(closed_status(reason))),
         }
