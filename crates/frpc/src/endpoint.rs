@@ -385,6 +385,9 @@ impl Router for Endpoint {
             Side::Dialling(calls) => calls.end(closed_status(reason)),
             Side::Accepting => session.calls().into_iter().for_each(|calls| calls.end(closed_status(reason))),
         }
+        if let Some(layouts) = PeerLayouts::of(&session.caller.connection) {
+            layouts.changed.notify_waiters();
+        }
         self.offer.mounts.disconnected(session.mounted, reason);
     }
 }

@@ -285,7 +285,8 @@ impl Link {
         if self.backward
             && let Some(layouts) = PeerLayouts::of(connection)
         {
-            let is_clear = || layouts.called(method.layout, method.operation.number()).is_some();
+            let is_known = || layouts.called(method.layout, method.operation.number()).is_some();
+            let is_clear = || connection.is_closed() || is_known();
             layouts.changed(is_clear, connection).await;
         }
         Ok(())

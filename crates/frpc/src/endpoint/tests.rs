@@ -4,12 +4,15 @@ use crate::api::BoxedCall;
 use crate::schema::layout::Client;
 use crate::schema::layout::Layout;
 use crate::schema::method::Method;
-use crate::wire::layouts::tests::FIRST;
-use crate::{Channel, Code, Request};
+use crate::service::layouts::HELD_TIME;
+use crate::wire::layouts::OFFERED;
+use crate::wire::layouts::tests::{FIRST, SECOND};
+use crate::{Channel, Code, Request, Server};
+use frisbee::tlv::put_item;
 use frisbee::{BatchEnd, Connection, Outbox, Packet, Routed, Router};
 use std::task::{Context, Waker};
 use std::time::Instant;
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 
 static GET: Method = Method::new(&FIRST, "Get", 10);
@@ -18,6 +21,12 @@ struct Orders;
 
 impl Client for Orders {
     const LAYOUT: &'static Layout = &FIRST;
+}
+
+/// Returns an encoded packet of a reserved operation.
+fn packet(id: u8, operation: u8, body: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(body.len()).expect("test body should be short").to_be_bytes();
+    [&[0, 15, 0, id, 0, operation], &length[..], body].concat()
 }
 
 /// Makes a call and polls it once.
@@ -66,4 +75,31 @@ async fn request_written_by_closing_connection_may_have_run() {
     there.read_to_end(&mut written).await.expect("client should shut down its half");
     assert!(written.windows(5).any(|bytes| bytes == b"pears"), "request should be written");
     assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, true), "{status}");
+}
+
+/// Regression test: a call that waited for the layout of its client failed only five seconds after the connection was
+/// lost, or by its deadline.
+#[tokio::test(start_paused = true)]
+async fn lost_connection_fails_call_awaiting_layout() {
+    let (connected, mut connections) = mpsc::unbounded_channel();
+    let server = Server::builder().on_connect(move |connection| drop(connected.send(connection.clone())));
+    let server = server.build().expect("settings should be valid");
+    let (mut client, there) = crate::memory();
+    tokio::spawn(async move { server.serve_connection(there).await });
+    let mut hello = b"fris\x01".to_vec();
+    put_item(&mut hello, OFFERED, &SECOND.item());
+    client.write_all(&packet(0, 3, &hello)).await.expect("client should be able to write");
+    let connection = connections.recv().await.expect("server should report its connection");
+    let channel = Channel::from_connection(&connection);
+    connection.peer_known().await.expect("client should be known");
+    let pending = call(&channel);
+    let (ask, mut read) = (packet(1, 3, &SECOND.fingerprint.bytes()), Vec::new());
+    while !read.ends_with(&ask) {
+        read.push(client.read_u8().await.expect("server should ask for the layout"));
+    }
+    let started = tokio::time::Instant::now();
+    drop(client);
+    let status = pending.await.expect_err("connection should be lost");
+    assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
+    assert!(started.elapsed() < HELD_TIME, "{:?}", started.elapsed());
 }

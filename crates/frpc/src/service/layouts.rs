@@ -58,8 +58,8 @@ const TOO_MANY: &str = "the peer announces too many services";
 #[derive(Default, Debug)]
 pub(crate) struct PeerLayouts {
     state: Mutex<State>,
-    /// Notified when the description of a layout has arrived or timed out.
-    changed: Notify,
+    /// Notified when the description of a layout has arrived or timed out, or the connection has ended.
+    pub(crate) changed: Notify,
 }
 
 #[derive(Default, Debug)]
