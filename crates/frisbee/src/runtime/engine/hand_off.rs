@@ -277,7 +277,7 @@ mod tests {
         let started = tokio::time::Instant::now();
         connection.close();
         let refused = asking.await.expect("hand-off task should not panic");
-        assert!(matches!(refused, Err(crate::HandOffError::Closed(_))), "{:?}", refused.err());
+        assert!(matches!(refused, Err(HandOffError::Closed(_))), "{:?}", refused.err());
         assert_eq!(started.elapsed(), std::time::Duration::ZERO);
     }
 
