@@ -65,7 +65,7 @@ pub struct PermitPlace(u64);
 /// ```text
 ///            grant                 expire
 ///   Queued ---------> Granted(at) --------> PassedOver
-///      ^                                        |
+///      ^                 or a failed take       |
 ///      +--------------- enter ------------------+
 /// ```
 #[derive(Debug)]
@@ -219,6 +219,10 @@ impl Queue {
         let takes = free > self.granted - usize::from(has_grant);
         if takes {
             self.remove(place);
+        } else if has_grant {
+            // The number of permits was reduced after the grant. Withdraw it, so that the task is woken again.
+            self.tasks.insert(place.0, Waiting::PassedOver);
+            self.granted -= 1;
         }
         takes
     }

@@ -208,6 +208,20 @@ fn unpolled_task_delays_one_permit_once() {
     assert_eq!(lost as u128, GRANT_TIME.as_millis(), "unpolled task should cost one permit for the grant time");
 }
 
+/// Regression test: the task was not woken when the permit was available again, for example after a refused hand-off.
+#[test]
+fn withdrawn_grant_is_granted_again() {
+    let mut world = World::new(2, 1);
+    assert!(world.poll(0) && !world.poll(1));
+    world.release(0);
+    world.permits = 0;
+    assert!(!world.poll(1), "permit should be withdrawn");
+    world.permits = 1;
+    world.wait(Duration::ZERO);
+    assert!(world.takers[1].seen < world.takers[1].woken.count(), "task should be woken again");
+    assert!(world.poll(1));
+}
+
 #[test]
 fn leaving_task_passes_its_grant_on() {
     let mut world = World::new(3, 1);
