@@ -9,7 +9,7 @@ use std::any::Any;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 
 /// The stream of responses that a handler returns.
 ///
@@ -136,7 +136,7 @@ impl<M> ResponseStream<M> {
 
 impl<T> MessageSender<T> {
     fn channel(capacity: usize, is_of_replies: bool) -> (Self, mpsc::Receiver<T>, Arc<SenderConnection>) {
-        let (sender, receiver) = mpsc::channel(capacity.max(1));
+        let (sender, receiver) = mpsc::channel(capacity.clamp(1, Semaphore::MAX_PERMITS));
         let carrier = Arc::new(SenderConnection { connection: OnceLock::new(), is_of_replies });
         (Self(sender, carrier.clone()), receiver, carrier)
     }
@@ -261,3 +261,16 @@ opaque_debug!([M] ResponseStream<M>, "ResponseStream");
 opaque_debug!([T] MessageSender<T>, "MessageSender");
 
 opaque_debug!([M] RequestStream<M>, "RequestStream");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn channel_accepts_any_capacity() {
+        for capacity in [0, usize::MAX] {
+            let (_sender, _stream) = ResponseStream::<u32>::channel(capacity);
+            let (_sender, _stream) = RequestStream::<u32>::channel(capacity);
+        }
+    }
+}

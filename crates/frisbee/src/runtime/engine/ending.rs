@@ -178,6 +178,7 @@ impl<R: Router> Engine<R> {
         if !matches!(reason, CloseReason::OtherProtocol) {
             attachments.drop_values();
         }
+        // Fail a pending hand-off request before the driver writes the last bytes and lingers.
         self.asking = None;
     }
 }
