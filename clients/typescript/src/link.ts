@@ -484,7 +484,6 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
   };
 
   const drain = (): void => {
-    if (isDraining) return;
     isDraining = true;
     owner.closing(link, GOING_AWAY);
     closeIfIdle();
@@ -493,7 +492,6 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
   /** Closes the connection because of an error. */
   const fail = (reason: string): void =>
     dialled(() => {
-      if (isClosed) return;
       flush();
       carried((to) => to.close());
       closed(reason);
@@ -546,7 +544,6 @@ export function makeLink(dial: Dial, owner: Owner, named: readonly AnyService[],
       return true;
     },
     cancel(call) {
-      if (isClosed) return;
       call.isGivenUp = true;
       write(call.id, Op.Cancel, putVarint, call.operation);
       givenUp++;

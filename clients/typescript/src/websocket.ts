@@ -52,7 +52,8 @@ export function webSocket(url: string | URL, { protocols = [], WebSocket = globa
       events.close(problem || `the WebSocket was closed (${code}${reason && `, ${reason}`})`);
     };
     return {
-      send: (bytes) => socket.send(bytes as Uint8Array<ArrayBuffer>),
+      // Copied, because `ws` reads the bytes later if it compresses them.
+      send: (bytes) => socket.send(bytes.slice() as Uint8Array<ArrayBuffer>),
       close: () => socket.close(),
       buffered: () => socket.bufferedAmount,
     };

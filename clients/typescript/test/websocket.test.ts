@@ -11,6 +11,7 @@ import { test } from "node:test";
 import { SUBPROTOCOL, connect, type WebSocketLike } from "frisbee-rpc";
 import { WebSocket, WebSocketServer } from "ws";
 import { desk, folder } from "./desk.js";
+import { frame, idOf, operationOf, splitter } from "./frame.js";
 import { DeskClient } from "./generated/desk.js";
 import { calls } from "./matrix/calls.js";
 import { layouts } from "./matrix/layouts.js";
@@ -69,4 +70,29 @@ test("a server that does not speak the subprotocol is left", async () => {
   assert.match(status.message, /subprotocol|does not speak frisbee.1/);
   channel.close();
   other.close();
+});
+
+// Regression test: the library `ws` compresses messages asynchronously, and the buffer was reused before it was read.
+test("requests over a compressed WebSocket arrive unchanged", async () => {
+  const lasts: (number | undefined)[] = [];
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1", perMessageDeflate: true });
+  server.on("connection", (socket) => {
+    socket.send(frame(0, 3, Buffer.from("fris\x01")));
+    const split = splitter((packet) => {
+      if (operationOf(packet) < 10) return;
+      lasts.push(packet.at(-1));
+      socket.send(frame(idOf(packet), operationOf(packet), [8, 0, 4, 10, 0]));
+    });
+    socket.on("message", (data) => split(data as Buffer));
+  });
+  await once(server, "listening");
+  const channel = connect(`ws://127.0.0.1:${(server.address() as { port: number }).port}/`, { WebSocket: Socket, timeout: 5000 });
+  await channel.connected();
+  const client = new DeskClient(channel);
+  // Each request exceeds the size at which the connection flushes.
+  const replies = [1, 2, 3, 4].map((fill) => client.blob({ data: new Uint8Array(70_000).fill(fill) }));
+  await Promise.all(replies);
+  assert.deepEqual(lasts, [1, 2, 3, 4]);
+  channel.close();
+  server.close();
 });

@@ -19,10 +19,10 @@ T=t=>{throw new we(t)},K=t=>({bytes:t,at:0,depth:0,memory:0}),$t=(t=64)=>K(new U
 t);function rn(t,e){let{bytes:n,at:r}=t;r+e>n.length&&(t.bytes=new Uint8Array(Math.max(r+e,n.length*2)),t.bytes.set(n.subarray(0,r)))}function F(t,e){t.at===t.bytes.
 length&&rn(t,1),t.bytes[t.at++]=e}function Fr(t,e){F(t,e>>8),F(t,e)}function B(t,e){for(;e>127;e=Math.floor(e/128))F(t,e|128);F(t,e)}function pe(t,e){rn(t,e.length),
 t.bytes.set(e,t.at),t.at+=e.length}var It=(t,e)=>e.match(/../g)?.forEach(n=>F(t,parseInt(n,16)));function Ke(t,e){B(t,e.length),pe(t,e)}function qe(t,e){let{at:n}=t,
-{length:r}=e,s=r>Lr?128:0;F(t,r);for(let o=0;o<r&&s<128;o++)F(t,s=e.charCodeAt(o));s>127&&(t.at=n,Ke(t,xe(e)))}function he(t,e,n){F(t,e);let{at:r}=t;n();let s=t.
-bytes.slice(r,t.at);return t.at=r,Ke(t,s),s.length>0}var Rt=({bytes:t,at:e})=>t.subarray(0,e),G=({bytes:t,at:e})=>t.length-e,Je=({bytes:t,at:e})=>t[e],ne=t=>t.bytes[t.
-at++]??T("truncated");function Ce(t,e=32){let n="";for(;n.length<e;)n+=ne(t).toString(16).padStart(2,"0");return n}function Me(t,e){let n=ne(t);n!==e&&T(`found \
-byte ${n}, expected ${e}`)}function R(t,e=5){let n=0;for(let r=1,s=e;s-- >0;r*=128){let o=ne(t);if(n+=(o&127)*r,o<128)return e>5?n:n>>>0}return T("a number is t\
+{length:r}=e,s=r>Lr?128:0;F(t,r);for(let o=0;o<r&&s<128;o++)F(t,s=e.charCodeAt(o));s>127&&(t.at=n,Ke(t,xe(e)))}function ge(t,e,n){F(t,e);let{at:r}=t;n();let s=t.
+bytes.slice(r,t.at);return t.at=r,Ke(t,s),s.length>0}var Rt=({bytes:t,at:e})=>t.subarray(0,e),G=({bytes:t,at:e})=>t.length-e,Je=({bytes:t,at:e})=>t[e],te=t=>t.bytes[t.
+at++]??T("truncated");function Ce(t,e=32){let n="";for(;n.length<e;)n+=te(t).toString(16).padStart(2,"0");return n}function Me(t,e){let n=te(t);n!==e&&T(`found \
+byte ${n}, expected ${e}`)}function R(t,e=5){let n=0;for(let r=1,s=e;s-- >0;r*=128){let o=te(t);if(n+=(o&127)*r,o<128)return e>5?n:n>>>0}return T("a number is t\
 oo long")}function ze(t){let{at:e}=t,n=R(t,10);return(G(t)||t.bytes[e+9]>1)&&T("a number is too long"),n}function $e(t,e=R(t)){return e>G(t)&&T("truncated"),t.bytes.
 subarray(t.at,t.at+=e)}var Ot=t=>K($e(t,R(t,10))),pt=({bytes:t,at:e})=>new Uint8Array(t.subarray(e));function le(t,e=R(t)){let{bytes:n,at:r}=t,s="",o=0;if(e<=Lr)
 for(let i;o<e&&(i=n[r+o])<128;o++)s+=String.fromCharCode(i);if(o<e){let i=$e(t,e);try{return Ao.decode(i)}catch{T("a text is not UTF-8")}}return t.at+=e,s}var Ve=Eo();var U=class t extends Error{constructor(n,r,s){super(r,s);this.name="Status";let{details:o=new Uint8Array,metadata:i={},mayHaveRun:a=!0}=s??{};Object.assign(this,
@@ -41,7 +41,7 @@ a=n[r=i];if(!o)Mo(t,s,a);else if(t.isFlat||s===o[0]){let c=a,d=o.find(p=>p.case=
 B(t,d?d.number:0));let u=t.isFlat?s:d;u&&ft(t,u.of,u===d?c?.value:void 0)}}}catch(s){throw s instanceof U?s:Br(`${e.name}.${r}`,s.message)}t.depth++}function Mo(t,e,n){
 let{head:r,key:s,of:o}=e;if(n===void 0&&(r||e.isOptional)&&(n=Pr(e)),r){let i=n,a=n,c=s?i.size:a.length;Re(c>=0,n);for(let d of r)F(t,d);if(B(t,c),s)for(let[d,u]of i)
 ft(t,s,d),ft(t,o,u);else for(let d of a)ft(t,o,d)}else n===void 0&&e.isOptional&&!t.isFlat?F(t,0):ft(t,o,n)}function ft(t,e,n){e.table||F(t,e.wire),e.put(t,n===
-void 0?e.zero():n)}function qr(t,e){if(Je(t)===0)return void t.at++;Me(t,8),ne(t),t.depth--||T(`${e.name} nests deeper than ${un}`);let n=e.fields();Pt(t,Xn+Gn*
+void 0?e.zero():n)}function qr(t,e){if(Je(t)===0)return void t.at++;Me(t,8),te(t),t.depth--||T(`${e.name} nests deeper than ${un}`);let n=e.fields();Pt(t,Xn+Gn*
 n.length);let r={},s="";for(let o of n){let{name:i,all:a,of:c}=o,d=a&&a[0]===o;if(d&&(r[i]=void 0),!a)r[i]=$o(t,o);else if(d&&Je(t)===3){t.at++,s+=` ${i} `;let u=R(
 t),p=a.find(y=>y.number===u);p?r[i]={case:p.case,value:Vn(t,p.of)}:u&&T(`${e.name}.${i} has no member ${u}`)}else if(!s.includes(` ${i} `)){let u=Ut(t,c);(u instanceof
 Uint8Array?u.length:!Object.is(u,c.zero()))&&(r[i]={case:o.case,value:u})}}return t.depth++,r}function $o(t,e){let{head:n,key:r,of:s}=e;if((r||e.isOptional)&&Je(
@@ -55,8 +55,8 @@ i>=e.length;Re(o>=0||s===(s|0)&&(a||!r.isFlat),s),o>=0||a&&(r.isFlat||i<Ro)?B(r,
 1:2*o:o;if(Number.isSafeInteger(i)&&i>=0)return B(n,i);Re((t?BigInt.asIntN:BigInt.asUintN)(64,s)===s,r);let a=t?s<<1n^s>>63n:s;for(;a>>53n;a>>=7n)F(n,Number(a&127n)|
 128);B(n,Number(a))},n=>{let{at:r}=n,s=R(n,10);if(s<=Number.MAX_SAFE_INTEGER)t&&(s=s%2?(s+1)/-2:s/2);else{let o=0n;for(let i=0n;r<n.at;i+=7n)o|=BigInt(n.bytes[r++]&
 127)<<i;o=BigInt.asUintN(64,o),s=t?o>>1n^-(o&1n):o}return e?(Number.isSafeInteger(Number(s))||T("an integer is beyond 2^53"),Number(s)):BigInt(s)}),Dr=(t,e)=>Ie(
-t,()=>0,(n,r)=>{Re(typeof r=="number",r),Ur[e>4?"setFloat64":"setFloat32"](0,r);for(let s=0;s<e;s++)F(n,Jn[s])},n=>{for(let r=0;r<e;r++)Jn[r]=ne(n);return Ur[e>
-4?"getFloat64":"getFloat32"](0)}),dn={b:Ie(7,()=>!1,(t,e)=>{Re(typeof e=="boolean",e),F(t,+e)},t=>{let e=ne(t);return e>1&&T(`a bool is ${e}`),e>0}),i:Ie(12,()=>0,
+t,()=>0,(n,r)=>{Re(typeof r=="number",r),Ur[e>4?"setFloat64":"setFloat32"](0,r);for(let s=0;s<e;s++)F(n,Jn[s])},n=>{for(let r=0;r<e;r++)Jn[r]=te(n);return Ur[e>
+4?"getFloat64":"getFloat32"](0)}),dn={b:Ie(7,()=>!1,(t,e)=>{Re(typeof e=="boolean",e),F(t,+e)},t=>{let e=te(t);return e>1&&T(`a bool is ${e}`),e>0}),i:Ie(12,()=>0,
 (t,e)=>{Re(e===(e|0),e),B(t,(e<<1^e>>31)>>>0)},t=>{let e=R(t);return e>>>1^-(e&1)}),u:Ie(10,()=>0,(t,e)=>{Re(e===e>>>0,e),B(t,e)},t=>R(t)),l:cn(!0,!1),w:cn(!1,!1),
 L:cn(!0,!0),W:cn(!1,!0),f:Dr(14,4),d:Dr(15,8),s:Ie(5,()=>"",(t,e)=>{Re(typeof e=="string",e),F(t,10),qe(t,e)},t=>(Me(t,10),le(t))),y:Ie(4,()=>new Uint8Array,(t,e)=>{
 Re(nn(e),e),F(t,10),Ke(t,e)},t=>(Me(t,10),Pt(t,_r),new Uint8Array($e(t))))},Br=(t,e)=>j(3,`${t} ${e}`);function Re(t,e){if(!t)throw new Error(`cannot be the ${typeof e}\
@@ -66,109 +66,108 @@ It(t,e.fingerprint);let n=0;for(let r of e.operations)B(t,r-n),n=r}var Lo=65536;
  is too long"),[e,r]}var Gr=16,Xr=65536,Fo=1e3,jr=256,Qr=61440,zn={metadata:{}},Kr=t=>[t].flat(),Kn=t=>t.endsWith("-bin"),zr=(t,e)=>Kn(t)!==(typeof e=="string")&&/^[a-z0-9_.-]{1,256}\n[ -~]*$/.
 test(`${t}
 ${Kn(t)?"":e}`);function Yn(t){if(typeof t=="string")return xe(t);if(!nn(t))throw j(3,`content is a Uint8Array or a string, not ${String(t)}`);return t}function Yr(t,e){
-let{at:n}=t;he(t,Gr,()=>Zr(t,e))||(t.at=n)}function Zr(t,{timeout:e,metadata:n={},status:r}){let{at:s}=t;e!==void 0&&he(t,1,()=>B(t,Math.min(Math.max(0,Math.round(
+let{at:n}=t;ge(t,Gr,()=>Zr(t,e))||(t.at=n)}function Zr(t,{timeout:e,metadata:n={},status:r}){let{at:s}=t;e!==void 0&&ge(t,1,()=>B(t,Math.min(Math.max(0,Math.round(
 e*1e3)),Number.MAX_SAFE_INTEGER)));let o=0,i=0;for(let[a,c]of Object.entries(n))for(let d of Kr(c)){if(!zr(a,d))throw j(3,`invalid metadata ${a}: keys have a-z \
-0-9 - _ . and values printable ASCII, or bytes under -bin`);if(o+=a.length+d.length+8,++i>jr||o>Qr)throw j(8,"too much metadata");he(t,2,()=>{qe(t,a),pe(t,Yn(d))})}
-if(r){let{code:a,details:c,mayHaveRun:d}=r;he(t,3,()=>{B(t,a),t.at-s+c.length+32<=Xr&&pe(t,c)}),d||he(t,5,()=>{})}}function fn(t,e=!1){if(Je(t)!==Gr)return zn;t.
-at++;let n=Ot(t);return G(n)>Xr&&T("a prefix is too long"),mn(n,e)}function mn(t,e=!1){let n=Object.create(null),r={metadata:n},s=0,o=0,i=0;for(;G(t);){let a=ne(
+0-9 - _ . and values printable ASCII, or bytes under -bin`);if(o+=a.length+d.length+8,++i>jr||o>Qr)throw j(8,"too much metadata");ge(t,2,()=>{qe(t,a),pe(t,Yn(d))})}
+if(r){let{code:a,details:c,mayHaveRun:d}=r;ge(t,3,()=>{B(t,a),t.at-s+c.length+32<=Xr&&pe(t,c)}),d||ge(t,5,()=>{})}}function fn(t,e=!1){if(Je(t)!==Gr)return zn;t.
+at++;let n=Ot(t);return G(n)>Xr&&T("a prefix is too long"),mn(n,e)}function mn(t,e=!1){let n=Object.create(null),r={metadata:n},s=0,o=0,i=0;for(;G(t);){let a=te(
 t),c=Ot(t);if(a>127){let d=`prefix item ${a} must be understood and is unknown`;throw e?j(12,d):new we(d)}if([1,3,5,6,8].includes(a)&&(i>>a&1&&T(`prefix item ${a}\
  occurs twice`),i|=1<<a),a===1)r.timeout=ze(c)/1e3;else if(a===2){let d=le(c,R(c,10)),u=Kn(d)?pt(c):le(c,G(c));o+=d.length+u.length+8,(!zr(d,u)||++s>jr||o>Qr)&&
 T("invalid metadata"),n[d]=d in n?[...Kr(n[d]),u]:u}else a===3?(r.code=R(c,10),r.details=pt(c)):a===5?r.isRefused=!0:a===8&&(r.text=Ze(c))}return r}var Ze=(t,e)=>new TextDecoder().
 decode(pt(t).subarray(0,e)),es=({metadata:t,code:e,details:n,isRefused:r},s="")=>new U(on(e??0),s,{metadata:t,mayHaveRun:!r,...n&&{details:n}});function mt(t,e){
 if(Je(t)===6)return t.at++,Me(t,5),Me(t,10),es(e,le(t))}function ts(t){let e=mn(t);return e.code??e.isRefused?es(e,e.text):void 0}function ns(t,e){Zr(t,{status:e,
-metadata:e.metadata}),he(t,8,()=>pe(t,xe(e.message.slice(0,Fo))))}var Zn=5<<20,Uo=1024,Do=1024,rs=65536,Bo=128,_o=32768,yt=10,gt=16384,ss=32768,Po=256,Ho=16383,yn=262144,qo=1e5,Jo=64<<20,os=8<<20,Vo=10,Wo=65536,Go=2e3,Xo=5,jo=1e4,
+metadata:e.metadata}),ge(t,8,()=>pe(t,xe(e.message.slice(0,Fo))))}var Zn=5<<20,Uo=1024,Do=1024,rs=65536,Bo=128,_o=32768,yt=10,gt=16384,ss=32768,Po=256,Ho=16383,yn=262144,qo=1e5,Jo=64<<20,os=8<<20,Vo=10,Wo=65536,Go=2e3,Xo=5,jo=1e4,
 is="the server is going away",as=200,Qo=2147483647,et=(t,e)=>setTimeout(e,Math.min(Math.max(0,t),Qo));function ls(t,e,n,r,s){let o=$t(16384),i=new Map,a=new Map,
-c=new Set(n),d=[],u=0,p=0,y=0,b=0,v=0,k=0,M=32767,C=[0,Zn,1/0,gt,0],z=!1,fe=!1,me,oe=yt,Pe=0,ie=!1,Q=0,ce=0,Z,ee=m=>{if(!(z||!J))try{m(J)}catch(h){lt(sn(h));try{
-J.close()}catch{}}},ae=()=>{o.at&&(ee(m=>m.send(Rt(o))),o.at=Q=0,o.bytes.length>1<<20&&(o.bytes=new Uint8Array(16384)),ee(m=>{let h=m.buffered();h>Jo?be("too ma\
-ny unsent bytes"):h>os&&!D.isFull&&(D.isFull=!0,te())}))},te=()=>ee(m=>{if(m.buffered()>os/2)return void et(Vo,te);D.isFull=!1;for(let h of i.values())h.room();
-e.room(D)}),W=()=>{o.at!==Q?(Q=o.at,queueMicrotask(W)):(ie=!1,ae())},H=(m,h,x,A)=>{let{at:X}=o;try{rn(o,yt),o.at+=yt,x?.(o,A);let He=o.at,Ne=He-X-yt,Te=h===3?rs:
-Math.max(C[1],Do);if(Ne>Te)throw j(8,`the message has ${Ne} bytes of at most ${Te}`);o.at=X;for(let ct of[15,m,h,Ne>>>16,Ne])Fr(o,ct);o.at=He}catch(He){throw o.
-at=X,He}o.at>Wo?ae():ie||(ie=!0,Q=0,queueMicrotask(W))},f=(m,{code:h,message:x},A=7)=>H(m,A,X=>{B(X,h),pe(X,xe(x.slice(0,as)))}),g=(m,h)=>{H(m,5,B,0),f(m,h)},w=m=>{
-if(!z){if(ce=0,me){if(pe(me,m),me.at<oe)return;m=Rt(me),me=void 0}try{let h=0,x=A=>m[h+A]<<8|m[h+A+1];for(;!z&&!(m.length<(oe=h+yt));h=oe){x(0)!==15&&T("a heade\
-r without its magic");let A=x(6)*65536+x(8);if(A>(x(4)===3?rs:Zn)&&T(`a packet of ${A} bytes`),m.length<(oe+=A))break;S(x(2),x(4),m.subarray(h+yt,oe))}h<m.length&&
-(oe-=h,pe(me=$t(),m.subarray(h)))}catch(h){let x=h.message;D.isUp&&f(4,new U(13,x),3),be(`the server broke the protocol: ${x}`)}}},S=(m,h,x)=>{let A=K(x),X=h===
-3&&(m===5||m===6),He=X?R(A,10):m;He>65535&&T(`stream ${He}`);let Ne=i.get(He);if(h>=10){D.isUp||T("a packet before HELLO");let Te=m>=ss,ct=d[m%gt];if(ct?.id===m&&
-ct.operation===h)return _(m),e.answered(),ct.isGivenUp?p--:e.replied(ct,x),Y();if(s.filter(wo=>wo.packet(D,m,h,x)).length)return;if(Te&&I)return I.packet(m,h,x,
-!1);++Pe>qo&&be("too many stray packets")}else if(h<2){x.length&&T("a PING with a body"),h===1?D.isUp||be("the server is a compat peer"):H(0,1);return}else if(h===
-3&&!X){if(!m&&!D.isUp)return E(A);if(m===4)return be(`closed by the server with code ${R(A,10)}: ${Ze(A,as)}`);if(m===1)return $(A);m>=_o&&T(`packet type ${m} m\
-ust be understood and is unknown`)}else{if(h===4)return q();if(h===6)return void(x.length&&I?.cancel(m,R(A,10)));if(h===8)T("a stray HAND_OFF");else if(h===9)do{
-let Te=$e(A,R(A,10));Ne?.packet(2,Te)}while(G(A));else{if(Ne)return e.answered(),X?Ne.items(m===6,A):Ne.packet(h,x);if(h===2){let Te=m-M&32767;if(m>=32768&&Te&&
-Te<=16384)return M=m,I?I.packet(m,2,x,!0):g(m,j(12,"no service is served"))}}}},$=m=>{let h=G(m);for((!h||h>Uo)&&T(`ASK of ${h} bytes`);G(m);){let x=Ce(m),A=[...c,
-...r?.services??[]].find(X=>X.fingerprint===x);H(2,3,X=>Vr(X,x,A?.layout))}},E=m=>{(le(m,4)!=="fris"||!ne(m))&&T("no HELLO");let h=new Set,x=0;try{for(;G(m);){x=
-ne(m);let A=Ot(m);if(x>=Bo&&T("must be understood and is unknown"),[1,2,3,4,5,6,8,34,35].includes(x)&&(h.has(x)&&T("occurs twice"),h.add(x)),x&&x in C)C[x]=ze(A);else if(x===
-8)ze(A);else if(x===32||x===33){let X=Wr(A);x===32&&a.set(...X)}}}catch(A){T(`HELLO item ${x}: ${A.message}`)}C[3]=Math.min(C[3],gt),D.isUp=!0,clearTimeout(O),e.
-room(D)},_=m=>{d[m%gt]=void 0,u--===C[3]&&e.room(D)},ye=(m,h)=>{i.set(h,m),m.begin(D,h,C[4])},Y=()=>{fe&&queueMicrotask(()=>{u===p&&!i.size&&!I?.progress.size&&
-be(is)})},q=()=>{fe||(fe=!0,e.closing(D,is),Y())},be=m=>ge(()=>{z||(ae(),ee(h=>h.close()),lt(m))}),lt=m=>{if(z)return;z=!0,clearInterval(Z),clearTimeout(O),e.closing(
-D,m);let h=D.isUp;D.isUp=!1;let x=new U(14,`the connection was lost: ${m}`);for(let A of d)A&&!A.isGivenUp&&e.lost(A,x);for(let A of i.values())A.lost(x);if(I?.
-down(x),h)for(let A of s)A.down(D,x)},D={isUp:!1,isFull:!1,write:H,reset:f,refuse:g,announce(m){if(c.has(m))return;for(let A of c)if(A.operations.some(X=>m.operations.
-includes(X)))throw j(9,`${A.name} has operations of ${m.name}: use another channel`);let h=a.get(m.name);h?.fingerprint===m.fingerprint&&`${h.operations}`==`${m.
-operations}`||H(3,3,pn,m),c.add(m)},call(m,h){if(D.isFull||u>=C[3])return!1;do b=(b+1)%ss;while(d[b%gt]);let x=m.id=b;d[x%gt]=m,u++;try{H(x,m.operation,h,m)}catch(A){
-throw _(x),A}return!0},cancel(m){z||(m.isGivenUp=!0,H(m.id,6,B,m.operation),p++,Y())},open(m,h){if(!C[2])throw j(12,"the server does not accept streams");if(D.isFull||
-v>=Math.min(C[2],Ho))return!1;do k=k%32767+1;while(i.has(k));let x=k;i.set(x,m),v++;try{H(x,2,h)}catch(A){throw D.over(x),A}return m.begin(D,x,C[4]),!0},accept:ye,
-over(m){i.delete(m),m<32768&&(v--,e.room(D)),Y()},drain:q,closeIfIdle:Y},I=r?.on(D),O=et(jo,()=>be("handshake timeout")),P=m=>{o.isFlat=m.isFlat,H(0,3,h=>{pe(h,
-xe("fris"));let x=I?Po:0;[Zn,x,x,yn].forEach((A,X)=>he(h,X+1,()=>B(h,A))),he(h,6,()=>{});for(let A of r?.services??[])he(h,32,()=>pn(h,A));for(let A of n)he(h,
-33,()=>pn(h,A))}),H(1,0),ae(),!z&&(Z=setInterval(()=>{if(++ce>Xo)return be("keepalive timeout");H(0,0),y=p<(C[3]||1)?0:y+1,y>1&&q();let h=performance.now();for(let x of d)
-x&&x.until<=h&&!x.isGivenUp&&e.expired(x)},Go))},J,ge=m=>J?m():queueMicrotask(m),de=m=>ge(()=>lt(m));try{J=t({open:()=>ge(()=>ee(P)),data:w,close:de})}catch(m){
-de(sn(m))}return D}function gn(t,e){let n={},r=n,s=!1,o=()=>{},i=p=>{s||=p,o()},a=()=>n.next?.item,c=()=>{let p=a();return n=n.next??n,n.item=void 0,p},d=(async function*(){try{for(;;){
+c=new Set(n),d=[],u=0,p=0,y=0,b=0,v=0,k=0,M=32767,C=[0,Zn,1/0,gt,0],ne=!1,he=!1,fe,oe=yt,Pe=0,ie=!1,Q=0,ce=0,Y,Z=m=>{if(!(ne||!J))try{m(J)}catch(h){lt(sn(h));try{
+J.close()}catch{}}},ae=()=>{o.at&&(Z(m=>m.send(Rt(o))),o.at=Q=0,o.bytes.length>1<<20&&(o.bytes=new Uint8Array(16384)),Z(m=>{let h=m.buffered();h>Jo?be("too many\
+ unsent bytes"):h>os&&!D.isFull&&(D.isFull=!0,ee())}))},ee=()=>Z(m=>{if(m.buffered()>os/2)return void et(Vo,ee);D.isFull=!1;for(let h of i.values())h.room();e.room(
+D)}),W=()=>{o.at!==Q?(Q=o.at,queueMicrotask(W)):(ie=!1,ae())},H=(m,h,x,A)=>{let{at:X}=o;try{rn(o,yt),o.at+=yt,x?.(o,A);let He=o.at,Ne=He-X-yt,Te=h===3?rs:Math.max(
+C[1],Do);if(Ne>Te)throw j(8,`the message has ${Ne} bytes of at most ${Te}`);o.at=X;for(let ct of[15,m,h,Ne>>>16,Ne])Fr(o,ct);o.at=He}catch(He){throw o.at=X,He}o.
+at>Wo?ae():ie||(ie=!0,Q=0,queueMicrotask(W))},f=(m,{code:h,message:x},A=7)=>H(m,A,X=>{B(X,h),pe(X,xe(x.slice(0,as)))}),g=(m,h)=>{H(m,5,B,0),f(m,h)},w=m=>{if(!ne){
+if(ce=0,fe){if(pe(fe,m),fe.at<oe)return;m=Rt(fe),fe=void 0}try{let h=0,x=A=>m[h+A]<<8|m[h+A+1];for(;!ne&&!(m.length<(oe=h+yt));h=oe){x(0)!==15&&T("a header with\
+out its magic");let A=x(6)*65536+x(8);if(A>(x(4)===3?rs:Zn)&&T(`a packet of ${A} bytes`),m.length<(oe+=A))break;S(x(2),x(4),m.subarray(h+yt,oe))}h<m.length&&(oe-=
+h,pe(fe=$t(),m.subarray(h)))}catch(h){let x=h.message;D.isUp&&f(4,new U(13,x),3),be(`the server broke the protocol: ${x}`)}}},S=(m,h,x)=>{let A=K(x),X=h===3&&(m===
+5||m===6),He=X?R(A,10):m;He>65535&&T(`stream ${He}`);let Ne=i.get(He);if(h>=10){D.isUp||T("a packet before HELLO");let Te=m>=ss,ct=d[m%gt];if(ct?.id===m&&ct.operation===
+h)return _(m),e.answered(),ct.isGivenUp?p--:e.replied(ct,x),z();if(s.filter(wo=>wo.packet(D,m,h,x)).length)return;if(Te&&I)return I.packet(m,h,x,!1);++Pe>qo&&be(
+"too many stray packets")}else if(h<2){x.length&&T("a PING with a body"),h===1?D.isUp||be("the server is a compat peer"):H(0,1);return}else if(h===3&&!X){if(!m&&
+!D.isUp)return E(A);if(m===4)return be(`closed by the server with code ${R(A,10)}: ${Ze(A,as)}`);if(m===1)return $(A);m>=_o&&T(`packet type ${m} must be underst\
+ood and is unknown`)}else{if(h===4)return q();if(h===6)return void(x.length&&I?.cancel(m,R(A,10)));if(h===8)T("a stray HAND_OFF");else if(h===9)do{let Te=$e(A,R(
+A,10));Ne?.packet(2,Te)}while(G(A));else{if(Ne)return e.answered(),X?Ne.items(m===6,A):Ne.packet(h,x);if(h===2){let Te=m-M&32767;if(m>=32768&&Te&&Te<=16384)return M=
+m,I?I.packet(m,2,x,!0):g(m,j(12,"no service is served"))}}}},$=m=>{let h=G(m);for((!h||h>Uo)&&T(`ASK of ${h} bytes`);G(m);){let x=Ce(m),A=[...c,...r?.services??
+[]].find(X=>X.fingerprint===x);H(2,3,X=>Vr(X,x,A?.layout))}},E=m=>{(le(m,4)!=="fris"||!te(m))&&T("no HELLO");let h=new Set,x=0;try{for(;G(m);){x=te(m);let A=Ot(
+m);if(x>=Bo&&T("must be understood and is unknown"),[1,2,3,4,5,6,8,34,35].includes(x)&&(h.has(x)&&T("occurs twice"),h.add(x)),x&&x in C)C[x]=ze(A);else if(x===8)
+ze(A);else if(x===32||x===33){let X=Wr(A);x===32&&a.set(...X)}}}catch(A){T(`HELLO item ${x}: ${A.message}`)}C[3]=Math.min(C[3],gt),D.isUp=!0,clearTimeout(O),e.room(
+D)},_=m=>{d[m%gt]=void 0,u--===C[3]&&e.room(D)},me=(m,h)=>{i.set(h,m),m.begin(D,h,C[4])},z=()=>{he&&queueMicrotask(()=>{u===p&&!i.size&&!I?.progress.size&&be(is)})},
+q=()=>{he=!0,e.closing(D,is),z()},be=m=>ye(()=>{ae(),Z(h=>h.close()),lt(m)}),lt=m=>{if(ne)return;ne=!0,clearInterval(Y),clearTimeout(O),e.closing(D,m);let h=D.isUp;
+D.isUp=!1;let x=new U(14,`the connection was lost: ${m}`);for(let A of d)A&&!A.isGivenUp&&e.lost(A,x);for(let A of i.values())A.lost(x);if(I?.down(x),h)for(let A of s)
+A.down(D,x)},D={isUp:!1,isFull:!1,write:H,reset:f,refuse:g,announce(m){if(c.has(m))return;for(let A of c)if(A.operations.some(X=>m.operations.includes(X)))throw j(
+9,`${A.name} has operations of ${m.name}: use another channel`);let h=a.get(m.name);h?.fingerprint===m.fingerprint&&`${h.operations}`==`${m.operations}`||H(3,3,
+pn,m),c.add(m)},call(m,h){if(D.isFull||u>=C[3])return!1;do b=(b+1)%ss;while(d[b%gt]);let x=m.id=b;d[x%gt]=m,u++;try{H(x,m.operation,h,m)}catch(A){throw _(x),A}return!0},
+cancel(m){m.isGivenUp=!0,H(m.id,6,B,m.operation),p++,z()},open(m,h){if(!C[2])throw j(12,"the server does not accept streams");if(D.isFull||v>=Math.min(C[2],Ho))
+return!1;do k=k%32767+1;while(i.has(k));let x=k;i.set(x,m),v++;try{H(x,2,h)}catch(A){throw D.over(x),A}return m.begin(D,x,C[4]),!0},accept:me,over(m){i.delete(m),
+m<32768&&(v--,e.room(D)),z()},drain:q,closeIfIdle:z},I=r?.on(D),O=et(jo,()=>be("handshake timeout")),P=m=>{o.isFlat=m.isFlat,H(0,3,h=>{pe(h,xe("fris"));let x=I?
+Po:0;[Zn,x,x,yn].forEach((A,X)=>ge(h,X+1,()=>B(h,A))),ge(h,6,()=>{});for(let A of r?.services??[])ge(h,32,()=>pn(h,A));for(let A of n)ge(h,33,()=>pn(h,A))}),H(1,
+0),ae(),!ne&&(Y=setInterval(()=>{if(++ce>Xo)return be("keepalive timeout");H(0,0),y=p<(C[3]||1)?0:y+1,y>1&&q();let h=performance.now();for(let x of d)x&&x.until<=
+h&&!x.isGivenUp&&e.expired(x)},Go))},J,ye=m=>J?m():queueMicrotask(m),de=m=>ye(()=>lt(m));try{J=t({open:()=>ye(()=>Z(P)),data:w,close:de})}catch(m){de(sn(m))}return D}function gn(t,e){let n={},r=n,s=!1,o=()=>{},i=p=>{s||=p,o()},a=()=>n.next?.item,c=()=>{let p=a();return n=n.next??n,n.item=void 0,p},d=(async function*(){try{for(;;){
 let p=c();if(p!==void 0){let y=t(p);y!==void 0&&(yield y)}else if(s){if(s!==!0)throw s;return}else await new Promise(y=>o=y)}}finally{e()}})(),{return:u}=d;return d.
 return=()=>(e(),n=r={},i(!0),u.call(d,void 0)),{messages:d,first:a,take:c,put:p=>{r=r.next={item:p},o()},end:i}}var er=64,Ko=4,zo=4096,hn=(t,e)=>t instanceof we?new U(13,`not a valid ${e.name}: ${t.message}`):U.from(t);function cs(t,e,n,r,s){let o,i=0,a=0,c=0,d=0,u=!0,p=!0,
-y=!1,b=!1,v=!1,k=()=>{},M,C=()=>!u&&!p,z=f=>{d+=f.length+er,p&&d*Ko>=yn&&(o?.write(i,5,B,d),c-=d,d=0)},{messages:fe,put:me,take:oe,end:Pe}=gn(f=>{z(f);try{let g=K(
-f),w=mt(g,zn);if(w)throw w;return _t(g,e)}catch(g){throw hn(g,e)}},()=>n?ae(!0):W()),ie=Object.assign(fe,{metadata:{}}),Q=()=>{C()&&(k(),M?.(),o?.over(i),o=M=void 0,
-r())},ce=f=>{p=!1,Pe(f),Q()},Z=()=>{u&&(u=!1,o?.write(i,7),Q())},ee=f=>{u=!1,ce(f)},ae=(f,g=an(1))=>{C()||o?.reset(i,g),ee(f),W()},te=f=>ae(f,f),W=()=>{y=!0;for(let f;f=
-oe();)z(f)},H=f=>{if(!(!o||!u)){if(f instanceof U)return o.write(6,3,g=>{B(g,i),ns(g,f)}),u=!1,Q();o.write(i,2,g=>{let{at:w}=g;Bt(g,t,f),a-=g.at-w+er})}};return{
-messages:ie,begin(f,g,w){o=f,i=g,a=w},packet(f,g){if(f===2)return b=!0,p?c>=yn?te(new U(8,"the peer exceeded its credit")):(c+=g.length+er,y?z(g):me(new Uint8Array(
-g))):void 0;let w=K(g);if(f===5){let S=ze(w);v||=!S,(a+=S)>0&&k()}else if(g.length){let S=on(R(w,10));ee(new U(S,Ze(w,zo),{mayHaveRun:!v}))}else ce(!0)},items(f,g){
-if(p){!f&&b&&T("late HEADERS"),b=!0;try{if(f)return ce(ts(g)??!0);s?.(ie.metadata=mn(g).metadata)}catch(w){te(hn(w,e))}}},send:H,async pump(f,g,w){try{let S=f,$=S?.[Symbol.
+y=!1,b=!1,v=!1,k=()=>{},M,C=()=>!u&&!p,ne=f=>{d+=f.length+er,p&&d*Ko>=yn&&(o?.write(i,5,B,d),c-=d,d=0)},{messages:he,put:fe,take:oe,end:Pe}=gn(f=>{ne(f);try{let g=K(
+f),w=mt(g,zn);if(w)throw w;return _t(g,e)}catch(g){throw hn(g,e)}},()=>n?ae(!0):W()),ie=Object.assign(he,{metadata:{}}),Q=()=>{C()&&(k(),M?.(),o?.over(i),o=M=void 0,
+r())},ce=f=>{p=!1,Pe(f),Q()},Y=()=>{u&&(u=!1,o?.write(i,7),Q())},Z=f=>{u=!1,ce(f)},ae=(f,g=an(1))=>{C()||o?.reset(i,g),Z(f),W()},ee=f=>ae(f,f),W=()=>{y=!0;for(let f;f=
+oe();)ne(f)},H=f=>{if(!(!o||!u)){if(f instanceof U)return o.write(6,3,g=>{B(g,i),ns(g,f)}),u=!1,Q();o.write(i,2,g=>{let{at:w}=g;Bt(g,t,f),a-=g.at-w+er})}};return{
+messages:ie,begin(f,g,w){o=f,i=g,a=w},packet(f,g){if(f===2)return b=!0,p?c>=yn?ee(new U(8,"the peer exceeded its credit")):(c+=g.length+er,y?ne(g):fe(new Uint8Array(
+g))):void 0;let w=K(g);if(f===5){let S=ze(w);v||=!S,(a+=S)>0&&k()}else if(g.length){let S=on(R(w,10));Z(new U(S,Ze(w,zo),{mayHaveRun:!v}))}else ce(!0)},items(f,g){
+if(p){!f&&b&&T("late HEADERS"),b=!0;try{if(f)return ce(ts(g)??!0);s?.(ie.metadata=mn(g).metadata)}catch(w){ee(hn(w,e))}}},send:H,async pump(f,g,w){try{let S=f,$=S?.[Symbol.
 asyncIterator]?.()??S?.[Symbol.iterator]?.();if(!$)throw j(3,`messages are an iterable, not ${String(f)}`);M=async()=>{try{await $.return?.()}catch{}},!n&&g&&o?.
 write(5,3,B,i);for(let E;;){for(;(a<=0||o?.isFull)&&!C();)await new Promise(_=>k=_);if(C())return;if(E){if(H(E.value),!g)break;E=void 0}else if((E=await $.next()).
-done)break}M=void 0,Z(),C()||w?.()}catch(S){if(!n)throw M?.(),M=void 0,S;ae(Lt(S,g))}},room:()=>k(),finish:Z,discard:W,fail:te,lost:ee}}var Yo=3e4,Zo=5e3,ei=20,ds=2e3,us=10,Ht=class{constructor(e,{timeout:n,reconnectTimeout:r=Zo,metadata:s,serve:o,stayConnected:i}={}){let a=n??Yo,c,d=0,u=us,p=0,
-y,b=!1,v="",k=[new Set,new Set,new Set],M=({service:f,method:{sends:g,receives:w}})=>k[f?g||w?1:0:2],C=new Set,z=[],fe=()=>{c||y||b||!(k.some(({size:f})=>f)||i)||
-(p=performance.now(),c=ls(e,me,[...C],o,z))},me={room:f=>queueMicrotask(()=>{for(let g of k)for(let w of g){if(c!==f||!oe(w,f))break;c===f&&g.delete(w)}}),closing(f,g){
+done)break}M=void 0,Y(),C()||w?.()}catch(S){if(!n)throw M?.(),M=void 0,S;ae(Lt(S,g))}},room:()=>k(),finish:Y,discard:W,fail:ee,lost:Z}}var Yo=3e4,Zo=5e3,ei=20,ds=2e3,us=10,Ht=class{constructor(e,{timeout:n,reconnectTimeout:r=Zo,metadata:s,serve:o,stayConnected:i}={}){let a=n??Yo,c,d=0,u=us,p=0,
+y,b=!1,v="",k=[new Set,new Set,new Set],M=({service:f,method:{sends:g,receives:w}})=>k[f?g||w?1:0:2],C=new Set,ne=[],he=()=>{c||y||b||!(k.some(({size:f})=>f)||i)||
+(p=performance.now(),c=ls(e,fe,[...C],o,ne))},fe={room:f=>queueMicrotask(()=>{for(let g of k)for(let w of g){if(c!==f||!oe(w,f))break;c===f&&g.delete(w)}}),closing(f,g){
 if(c===f){if(c=void 0,v=g,f.isUp)for(let w of k)w.forEach(ie);f.isUp&&performance.now()-p>=ds?d=0:b||(y=et(Math.random()*Math.min(ei*2**Math.min(d++,16),ds),()=>{
-y=void 0,fe()})),fe()}},answered:()=>void(d=0),replied(f,g){let w=f,{method:{reply:S},options:{onMetadata:$}}=w;ce(w);try{let E=K(g),_=fn(E),ye=mt(E,_);if(ye)throw ye;
+y=void 0,he()})),he()}},answered:()=>void(d=0),replied(f,g){let w=f,{method:{reply:S},options:{onMetadata:$}}=w;ce(w);try{let E=K(g),_=fn(E),me=mt(E,_);if(me)throw me;
 E.at&&$?.(_.metadata),w.resolve(_t(E,S)),u<us&&(u+=.1)}catch(E){w.reject(Lt(hn(E,S),w.sent>1))}},expired:f=>Q(f),lost(f,g){let w=f;if(w.link=void 0,!w.method.idempotent||
-w.sent>1||u<1)return Z(w,g);u--,Pe(w)}},oe=(f,g)=>{let{service:w}=f;try{return w&&g.announce(w),f.start(f,g)&&!!++f.sent}catch(S){return Z(f,Lt(S,f.sent)),!0}},
-Pe=f=>{let g=M(f);if(!(c?.isUp&&!g.size&&oe(f,c))){if(b)return Z(f,ps(f.sent));g.add(f),fe(),ie(f)}},ie=f=>{f.reconnectsUntil=performance.now()+(f.options.reconnectTimeout??
+w.sent>1||u<1)return Y(w,g);u--,Pe(w)}},oe=(f,g)=>{let{service:w}=f;try{return w&&g.announce(w),f.start(f,g)&&!!++f.sent}catch(S){return Y(f,Lt(S,f.sent)),!0}},
+Pe=f=>{let g=M(f);if(!(c?.isUp&&!g.size&&oe(f,c))){if(b)return Y(f,ps(f.sent));g.add(f),he(),ie(f)}},ie=f=>{f.reconnectsUntil=performance.now()+(f.options.reconnectTimeout??
 r),Q(f)},Q=f=>{let{until:g,sent:w,reconnectsUntil:S}=f,$=performance.now(),E=M(f).has(f)&&!c?.isUp&&`no connection to the server${v&&`: ${v}`}`;clearTimeout(f.timer),
-$>=g?Z(f,ln(w,E?`; ${E}`:"")):$>=S&&E?Z(f,Ft(14,E,w)):f.timer=et(($<S?Math.min(g,S):g)-$,()=>Q(f))},ce=f=>{M(f).delete(f),clearTimeout(f.timer),f.options.signal?.
-removeEventListener("abort",f.abort)},Z=(f,g)=>{ce(f),f.link?.cancel(f),f.reject(g)},ee=(f,{sentTimeout:g,until:w,options:{metadata:S}})=>{(g!==void 0||s||S)&&Yr(
-f,{timeout:g&&w-performance.now(),metadata:{...s,...S}})},ae=(f,g)=>{ee(f,g),Bt(f,g.method.request,g.request)},te=(f,g)=>{let w=g.call(f,ae);return w&&(f.link=g),
-w},W=(f,g,w,S,$,E,_,ye)=>{let{signal:Y}=S,q={id:0,operation:g.operation,until:performance.now()+ +($??(f?a:1/0)),isGivenUp:!1,sent:0,reconnectsUntil:1/0,timer:void 0,
-link:void 0,service:f,method:g,request:w,options:S,sentTimeout:$,start:E,resolve:_,reject:ye,abort:Y&&(()=>Z(q,an(q.sent)))};return isNaN(q.until)?ye(j(3,"the t\
-imeout is not a number")):Y?.aborted?q.abort?.():(Y?.addEventListener("abort",q.abort),$!==void 0&&Q(q),($===void 0||q.timer)&&Pe(q)),q},H=(f,g,w,S={})=>{let $,
-E=cs(g.request,g.reply,!0,()=>$&&ce($),S.onMetadata);return $=W(f,g,w,S,S.timeout,(_,ye)=>{$=_;let Y=ye.open(E,q=>{ee(q,_),F(q,9),B(q,_.operation)});if(Y){let q=_.
-sentTimeout===void 0;q&&(_.until=1/0),E.pump(w,g.sends,()=>{!q||g.receives||(_.until=performance.now()+a,Q(_))})}return Y},()=>{},E.fail),E};this.unary=(f,g,w,S={})=>new Promise(
-($,E)=>void W(f,g,w,S,S.timeout??n,te,$,E)),this.serverStreaming=(f,g,w,S)=>H(f,g,[w],S).messages,this.twoWay=(f,g,w,S)=>H(f,g,w,S).messages,this.clientStreaming=
+$>=g?Y(f,ln(w,E?`; ${E}`:"")):$>=S&&E?Y(f,Ft(14,E,w)):f.timer=et(($<S?Math.min(g,S):g)-$,()=>Q(f))},ce=f=>{M(f).delete(f),clearTimeout(f.timer),f.options.signal?.
+removeEventListener("abort",f.abort)},Y=(f,g)=>{ce(f),f.link?.cancel(f),f.reject(g)},Z=(f,{sentTimeout:g,until:w,options:{metadata:S}})=>{(g!==void 0||s||S)&&Yr(
+f,{timeout:g&&w-performance.now(),metadata:{...s,...S}})},ae=(f,g)=>{Z(f,g),Bt(f,g.method.request,g.request)},ee=(f,g)=>{let w=g.call(f,ae);return w&&(f.link=g),
+w},W=(f,g,w,S,$,E,_,me)=>{let{signal:z}=S,q={id:0,operation:g.operation,until:performance.now()+ +($??(f?a:1/0)),isGivenUp:!1,sent:0,reconnectsUntil:1/0,timer:void 0,
+link:void 0,service:f,method:g,request:w,options:S,sentTimeout:$,start:E,resolve:_,reject:me,abort:z&&(()=>Y(q,an(q.sent)))};return isNaN(q.until)?me(j(3,"the t\
+imeout is not a number")):z?.aborted?q.abort?.():(z?.addEventListener("abort",q.abort),$!==void 0&&Q(q),($===void 0||q.timer)&&Pe(q)),q},H=(f,g,w,S={})=>{let $,
+E=cs(g.request,g.reply,!0,()=>$&&ce($),S.onMetadata);return $=W(f,g,w,S,S.timeout,(_,me)=>{$=_;let z=me.open(E,q=>{Z(q,_),F(q,9),B(q,_.operation)});if(z){let q=_.
+sentTimeout===void 0;q&&(_.until=1/0),E.pump(w,g.sends,()=>{!q||g.receives||(_.until=performance.now()+a,Q(_))})}return z},()=>{},E.fail),E};this.unary=(f,g,w,S={})=>new Promise(
+($,E)=>void W(f,g,w,S,S.timeout??n,ee,$,E)),this.serverStreaming=(f,g,w,S)=>H(f,g,[w],S).messages,this.twoWay=(f,g,w,S)=>H(f,g,w,S).messages,this.clientStreaming=
 async(f,g,w,S)=>{let{messages:$}=H(f,g,w,S),{done:E,value:_}=await $.next();if(E)throw new U(13,"there is no reply");return $.return?.(),_},this.name=f=>void C.
-add(f),this.mount=f=>void z.push(f),this.connected=(f,g,w)=>new Promise((S,$)=>{W(void 0,{},void 0,{reconnectTimeout:g,signal:w},void 0,(E,_)=>_.isFull?!1:(f?.(
-_),ce(E),S(_),!0),S,$)}),this.close=()=>{b=!0,clearTimeout(y);for(let f of k)for(let g of f)Z(g,ps(g.sent));c?.drain()},i&&queueMicrotask(fe)}},ps=t=>Ft(9,"the \
+add(f),this.mount=f=>void ne.push(f),this.connected=(f,g,w)=>new Promise((S,$)=>{W(void 0,{},void 0,{reconnectTimeout:g,signal:w},void 0,(E,_)=>_.isFull?!1:(f?.(
+_),ce(E),S(_),!0),S,$)}),this.close=()=>{b=!0,clearTimeout(y);for(let f of k)for(let g of f)Y(g,ps(g.sent));c?.drain()},i&&queueMicrotask(he)}},ps=t=>Ft(9,"the \
 channel is closed",t);var tt=65280,ti=tt+8,ni=16<<20,ri=64,si=255,oi=65536,ii=4,bn={now:0,last:1,oldest:2},ai=1e4,tr=({topic:t,payload:e})=>t.length+e.length+ri,fs=t=>{let e=fn(t);return(t.
-at?mt(t,e):void 0)??j([8,12,7,14][ne(t)-3]??3,Ze(t))},ms=t=>{let e=R(t,10);return e>si&&T("a topic is too long"),le(t,e)},qt=class{constructor(e){this.channel=e;
+at?mt(t,e):void 0)??j([8,12,7,14][te(t)-3]??3,Ze(t))},ms=t=>{let e=R(t,10);return e>si&&T("a topic is too long"),le(t,e)},qt=class{constructor(e){this.channel=e;
 this.requests=new Map;this.last=0;let{requests:n}=this;if(e.topics)return e.topics;e.topics=this,e.mount({packet:(r,s,o,i)=>{if(o<tt||o>ti)return!1;!s&&o===tt+5&&
 (this.refused??=fs(K(i)));for(let a of s?[n.get(s)]:n.values())a?.packet(r,s,o-tt,K(i));return!0},down(r,s){for(let o of[...n.values()])o.down(r,s)}})}subscribe(e,{
 group:n="",from:r}={}){return this.request(n||r===void 0?0:6,e,n,r)}async publish(e,n){await this.channel.connected(r=>{r.write(0,tt+2,s=>{Ke(s,xe(e)),pe(s,Yn(n))}),
 this.published??=r})}async sync(){await(await this.request(3)).return?.();let{refused:e}=this;if(this.refused=void 0,e)throw e}request(e,n,r="",s){let{channel:o,
 requests:i}=this;return new Promise((a,c)=>{if(i.size>=65535)throw j(8,"too many requests");do this.last=this.last%65535+1;while(i.has(this.last));let d=this.last,
-u,p=0,y=0,b=!1,v,k,M=new AbortController,C=()=>{M.abort(),clearTimeout(v),i.delete(d)&&n!==void 0&&u?.isUp&&u.write(d,tt+1)},{first:z,messages:fe,put:me,end:oe,
-take:Pe}=gn(I=>(p-=tr(I),I),C),ie=I=>{clearTimeout(v),i.delete(d),this.published=k??this.published,c(I),oe(I)},Q=r?[]:n?.split(".")??[],ce=Q.at(-1)===">",Z=I=>{
-let O=I.split(".");return(ce?O.length>=Q.length:O.length===Q.length)&&Q.every((P,J)=>P===">"||P==="*"||P===O[J])},ee=typeof s=="object";if(ee&&!(/^[\da-f]{16}$/.
-test(s.epoch)&&s.offset>=0&&Number.isSafeInteger(s.offset)))throw j(3,`${s.epoch}, ${s.offset} is not a position`);let ae=ee||s===void 0?bn.oldest:bn[s],te=new Map(
-ee?[[n,{...s,offset:s.offset+1}]]:[]),W=new Map,H=0,f="",g=!1,w=!1,S=!1,$=!1,E=!1,_=()=>!n?.match(/[*>]/)&&te.size>0,ye,Y=I=>{ye=I,u?.write(d,tt+I,O=>{if(n!==void 0&&
-Ke(O,xe(n)),I===6){F(O,ae);for(let[P,J]of te)qe(O,P),It(O,J.epoch),B(O,J.offset)}else pe(O,xe(r))})},q=()=>{let I=te.size>0;return te=new Map,ae=bn.now,g=!1,S=!0,
-I},be=I=>{o.connected(O=>{u=O,e===3&&((this.published??O)!==O&&(this.refused=new U(15,"the connection was lost")),k=this.published,this.published=void 0);try{Y(
-e)}catch(P){if(!w||!q())throw P;Y(6)}v=et(ai,()=>{C(),ie(ln(1,"; the server may have no broker"))})},I,M.signal).catch(O=>{w&&O.code===9&&oe(!0),ie(O)})},lt=()=>{
-clearTimeout(v),E=!0,w&&(S||!$)&&(b=!0),a(fe)},D=(I,O,P)=>{let J=P.bytes[P.at],ge=I&&!E;if(ge&&O===5&&J===ii)S=!0,Y(0);else if(ge&&(O===5||O===6&&J)&&w&&q())Y(6);else if(ge&&
-O===6&&J===0){ne(P),$=ne(P)===1;let de=Ce(P,16);H=R(P,10);let m=f!==""&&f!==de;f=de,lt(),S=!1,b||=_()?!H:m}else if(O===7)for(;G(P);){let de=ms(P),m={epoch:Ce(P,
-16),offset:R(P,10)};if(Number.isSafeInteger(m.offset)||T("an integer is beyond 2^53"),!E||!I&&!Z(de))continue;let h=W.get(de);I&&!h?(H--,h=te.get(de)??(g?{...m,
+u,p=0,y=0,b=!1,v,k,M=new AbortController,C=()=>{M.abort(),clearTimeout(v),i.delete(d)&&n!==void 0&&u?.isUp&&u.write(d,tt+1)},{first:ne,messages:he,put:fe,end:oe,
+take:Pe}=gn(I=>(p-=tr(I),I),C),ie=I=>{clearTimeout(v),i.delete(d),this.published=k??this.published,c(I),oe(I)},Q=r?[]:n?.split(".")??[],ce=Q.at(-1)===">",Y=I=>{
+let O=I.split(".");return(ce?O.length>=Q.length:O.length===Q.length)&&Q.every((P,J)=>P===">"||P==="*"||P===O[J])},Z=typeof s=="object";if(Z&&!(/^[\da-f]{16}$/.test(
+s.epoch)&&s.offset>=0&&Number.isSafeInteger(s.offset)))throw j(3,`${s.epoch}, ${s.offset} is not a position`);let ae=Z||s===void 0?bn.oldest:bn[s],ee=new Map(Z?
+[[n,{...s,offset:s.offset+1}]]:[]),W=new Map,H=0,f="",g=!1,w=!1,S=!1,$=!1,E=!1,_=()=>!n?.match(/[*>]/)&&ee.size>0,me,z=I=>{me=I,u?.write(d,tt+I,O=>{if(n!==void 0&&
+Ke(O,xe(n)),I===6){F(O,ae);for(let[P,J]of ee)qe(O,P),It(O,J.epoch),B(O,J.offset)}else pe(O,xe(r))})},q=()=>{let I=ee.size>0;return ee=new Map,ae=bn.now,g=!1,S=!0,
+I},be=I=>{o.connected(O=>{u=O,e===3&&((this.published??O)!==O&&(this.refused=new U(15,"the connection was lost")),k=this.published,this.published=void 0);try{z(
+e)}catch(P){if(!w||!q())throw P;z(6)}v=et(ai,()=>{C(),ie(ln(1,"; the server may have no broker"))})},I,M.signal).catch(O=>{w&&O.code===9&&oe(!0),ie(O)})},lt=()=>{
+clearTimeout(v),E=!0,w&&(S||!$)&&(b=!0),a(he)},D=(I,O,P)=>{let J=P.bytes[P.at],ye=I&&!E;if(ye&&O===5&&J===ii)S=!0,z(0);else if(ye&&(O===5||O===6&&J)&&w&&q())z(6);else if(ye&&
+O===6&&J===0){te(P),$=te(P)===1;let de=Ce(P,16);H=R(P,10);let m=f!==""&&f!==de;f=de,lt(),S=!1,b||=_()?!H:m}else if(O===7)for(;G(P);){let de=ms(P),m={epoch:Ce(P,
+16),offset:R(P,10)};if(Number.isSafeInteger(m.offset)||T("an integer is beyond 2^53"),!E||!I&&!Y(de))continue;let h=W.get(de);I&&!h?(H--,h=ee.get(de)??(g?{...m,
 offset:1}:void 0)):!I&&h?.epoch!==m.epoch&&(h=void 0),h&&$&&(I||!S)&&(h.epoch===m.epoch&&h.offset<=m.offset?y+=m.offset-h.offset:b=!0),W.size>=oi&&!W.has(de)&&(W.
-clear(),S=!0),W.set(de,m)}else return!1;return!0};i.set(d,{packet(I,O,P,J){if(!(I!==u||ye===6&&D(O,P,J)))if(P===2){let ge=ms(J);if(!O&&(!E||!Z(ge)))return;let de=pt(
-J),m=W.get(ge);m&&W.set(ge,{...m,offset:m.offset+1});let h={topic:ge,payload:de,position:m,lagged:y,reconnected:b};for(p+=tr(h),me(h),y=0,b=!1;p>ni;){let x=Pe();
-p-=tr(x);let A=z();A.lagged+=x.lagged+1,A.reconnected||=x.reconnected}}else P===4?E&&(S||!$)&&(y+=R(J,10)):O&&(G(J)?ie(fs(J)):lt())},down(I,O){if(I===u){if(n===
-void 0||!E&&!w)return ie(O);if(E)if(H>0&&!S){S=!g&&!_();for(let[P,J]of W)te.set(P,J)}else S?q():(te=W,ae=bn.oldest,g=!0);clearTimeout(v),W=new Map,E=!1,w=!0,be(
+clear(),S=!0),W.set(de,m)}else return!1;return!0};i.set(d,{packet(I,O,P,J){if(!(I!==u||me===6&&D(O,P,J)))if(P===2){let ye=ms(J);if(!O&&(!E||!Y(ye)))return;let de=pt(
+J),m=W.get(ye);m&&W.set(ye,{...m,offset:m.offset+1});let h={topic:ye,payload:de,position:m,lagged:y,reconnected:b};for(p+=tr(h),fe(h),y=0,b=!1;p>ni;){let x=Pe();
+p-=tr(x);let A=ne();A.lagged+=x.lagged+1,A.reconnected||=x.reconnected}}else P===4?E&&(S||!$)&&(y+=R(J,10)):O&&(G(J)?ie(fs(J)):lt())},down(I,O){if(I===u){if(n===
+void 0||!E&&!w)return ie(O);if(E)if(H>0&&!S){S=!g&&!_();for(let[P,J]of W)ee.set(P,J)}else S?q():(ee=W,ae=bn.oldest,g=!0);clearTimeout(v),W=new Map,E=!1,w=!0,be(
 1/0)}}}),be()})}};var vn="frisbee.1";function nr(t,{protocols:e=[],WebSocket:n=globalThis.WebSocket}={}){return r=>{if(!n)throw new Error("no WebSocket; set the option `WebSocket\
 ` or use frisbee-rpc/node");let s=new n(String(t),[vn,...e]);s.binaryType="arraybuffer";let o="";return s.onopen=()=>{if(s.protocol===vn)return r.open();o=`the \
 server does not speak ${vn}`,s.close()},s.onmessage=({data:i})=>{i instanceof ArrayBuffer?r.data(new Uint8Array(i)):s.close()},s.onerror=({message:i=""})=>void(o||=
-i),s.onclose=({code:i,reason:a})=>{r.close(o||`the WebSocket was closed (${i}${a&&`, ${a}`})`)},{send:i=>s.send(i),close:()=>s.close(),buffered:()=>s.bufferedAmount}}}var li=64;var wn=class{constructor(e){this.messages=new Map;this.enums=new Map;for(let{number:n,bytes:r}of Ae(e))n===1&&this.file(r)}message(e){let n=this.messages.get(e);
+i),s.onclose=({code:i,reason:a})=>{r.close(o||`the WebSocket was closed (${i}${a&&`, ${a}`})`)},{send:i=>s.send(i.slice()),close:()=>s.close(),buffered:()=>s.bufferedAmount}}}var li=64;var wn=class{constructor(e){this.messages=new Map;this.enums=new Map;for(let{number:n,bytes:r}of Ae(e))n===1&&this.file(r)}message(e){let n=this.messages.get(e);
 if(!n)throw new Error(`the schema has no message ${e}`);return n}enumeration(e){let n=this.enums.get(e);if(!n)throw new Error(`the schema has no enum ${e}`);return n}entry(e){
 let n=e.isRepeated&&e.kind===11?this.messages.get(e.type):void 0;return n?.isEntry?n:void 0}file(e){let n="",r=[],s=new Map;for(let{number:i,bytes:a}of Ae(e))i===
 2?n=Oe(a):i===4||i===5?r.push({number:i,bytes:a}):i===9&&(s=ui(a));let o={4:0,5:0};for(let{number:i,bytes:a}of r){let c=o[i]??0;o[i]=c+1;let d=`${i},${c}`;i===4?
