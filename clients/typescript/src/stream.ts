@@ -75,7 +75,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
   let hasBegun = false;
   let isRefused = false;
   let wake = (): void => {};
-  let stopSource: (() => unknown) | undefined;
+  let stopSource: (() => Promise<void>) | undefined;
 
   const isOver = (): boolean => !isSending && !isReceiving;
 
@@ -212,7 +212,7 @@ export function stream<A, B>(sends: Type<A>, receives: Type<B>, ours: boolean, w
         for (let next: IteratorResult<Init<A>> | undefined; ; ) {
           // Wait before taking a message and again before sending it, because other streams may send in between.
           while ((credit <= 0 || link?.isFull) && !isOver()) await new Promise<void>((resolve) => (wake = resolve));
-          if (isOver()) return;
+          if (isOver()) return stopSource?.();
           if (next) {
             send(next.value);
             if (!isStream) break;

@@ -618,3 +618,17 @@ test("messages that a handler does not read return their credit", () =>
       },
     } as unknown as Handlers<typeof Page>),
   ));
+
+/** Regression test: the iterator was never returned, so a forwarded call stayed open at its server. */
+test("replies of a handler that starts after a reset are returned", () => {
+  let returned = 0;
+  const replies = { [Symbol.iterator]: () => ({ next: () => ({ done: false, value: {} }), return: () => (returned++, { done: true }) }) };
+  return connected(
+    async (_, receive) => {
+      const opening = [frame(0x8000, 2, [9, feed.operation]), frame(0x8000, 2, encode(feed.request, {}))];
+      receive(Buffer.concat([...opening, frame(0x8000, 7, [1])]));
+      await until("it is returned", () => returned === 1);
+    },
+    serve(Page, { feed: () => replies } as unknown as Handlers<typeof Page>),
+  );
+});

@@ -78,11 +78,11 @@ decode(pt(t).subarray(0,e)),es=({metadata:t,code:e,details:n,isRefused:r},s="")=
 if(Je(t)===6)return t.at++,Me(t,5),Me(t,10),es(e,le(t))}function ts(t){let e=mn(t);return e.code??e.isRefused?es(e,e.text):void 0}function ns(t,e){Zr(t,{status:e,
 metadata:e.metadata}),ge(t,8,()=>pe(t,xe(e.message.slice(0,Fo))))}var Zn=5<<20,Uo=1024,Do=1024,rs=65536,Bo=128,_o=32768,yt=10,gt=16384,ss=32768,Po=256,Ho=16383,yn=262144,qo=1e5,Jo=64<<20,os=8<<20,Vo=10,Wo=65536,Go=2e3,Xo=5,jo=1e4,
 is="the server is going away",as=200,Qo=2147483647,et=(t,e)=>setTimeout(e,Math.min(Math.max(0,t),Qo));function ls(t,e,n,r,s){let o=$t(16384),i=new Map,a=new Map,
-c=new Set(n),d=[],u=0,p=0,y=0,b=0,v=0,k=0,M=32767,C=[0,Zn,1/0,gt,0],ne=!1,he=!1,fe,oe=yt,Pe=0,ie=!1,Q=0,ce=0,Y,Z=m=>{if(!(ne||!J))try{m(J)}catch(h){lt(sn(h));try{
+c=new Set(n),d=[],u=0,p=0,y=0,b=0,v=0,k=0,C=32767,M=[0,Zn,1/0,gt,0],ne=!1,he=!1,fe,oe=yt,Pe=0,ie=!1,Q=0,ce=0,Y,Z=m=>{if(!(ne||!J))try{m(J)}catch(h){lt(sn(h));try{
 J.close()}catch{}}},ae=()=>{o.at&&(Z(m=>m.send(Rt(o))),o.at=Q=0,o.bytes.length>1<<20&&(o.bytes=new Uint8Array(16384)),Z(m=>{let h=m.buffered();h>Jo?be("too many\
  unsent bytes"):h>os&&!D.isFull&&(D.isFull=!0,ee())}))},ee=()=>Z(m=>{if(m.buffered()>os/2)return void et(Vo,ee);D.isFull=!1;for(let h of i.values())h.room();e.room(
 D)}),W=()=>{o.at!==Q?(Q=o.at,queueMicrotask(W)):(ie=!1,ae())},H=(m,h,x,A)=>{let{at:X}=o;try{rn(o,yt),o.at+=yt,x?.(o,A);let He=o.at,Ne=He-X-yt,Te=h===3?rs:Math.max(
-C[1],Do);if(Ne>Te)throw j(8,`the message has ${Ne} bytes of at most ${Te}`);o.at=X;for(let ct of[15,m,h,Ne>>>16,Ne])Fr(o,ct);o.at=He}catch(He){throw o.at=X,He}o.
+M[1],Do);if(Ne>Te)throw j(8,`the message has ${Ne} bytes of at most ${Te}`);o.at=X;for(let ct of[15,m,h,Ne>>>16,Ne])Fr(o,ct);o.at=He}catch(He){throw o.at=X,He}o.
 at>Wo?ae():ie||(ie=!0,Q=0,queueMicrotask(W))},f=(m,{code:h,message:x},A=7)=>H(m,A,X=>{B(X,h),pe(X,xe(x.slice(0,as)))}),g=(m,h)=>{H(m,5,B,0),f(m,h)},w=m=>{if(!ne){
 if(ce=0,fe){if(pe(fe,m),fe.at<oe)return;m=Rt(fe),fe=void 0}try{let h=0,x=A=>m[h+A]<<8|m[h+A+1];for(;!ne&&!(m.length<(oe=h+yt));h=oe){x(0)!==15&&T("a header with\
 out its magic");let A=x(6)*65536+x(8);if(A>(x(4)===3?rs:Zn)&&T(`a packet of ${A} bytes`),m.length<(oe+=A))break;S(x(2),x(4),m.subarray(h+yt,oe))}h<m.length&&(oe-=
@@ -92,44 +92,44 @@ h)return _(m),e.answered(),ct.isGivenUp?p--:e.replied(ct,x),z();if(s.filter(wo=>
 "too many stray packets")}else if(h<2){x.length&&T("a PING with a body"),h===1?D.isUp||be("the server is a compat peer"):H(0,1);return}else if(h===3&&!X){if(!m&&
 !D.isUp)return E(A);if(m===4)return be(`closed by the server with code ${R(A,10)}: ${Ze(A,as)}`);if(m===1)return $(A);m>=_o&&T(`packet type ${m} must be underst\
 ood and is unknown`)}else{if(h===4)return q();if(h===6)return void(x.length&&I?.cancel(m,R(A,10)));if(h===8)T("a stray HAND_OFF");else if(h===9)do{let Te=$e(A,R(
-A,10));Ne?.packet(2,Te)}while(G(A));else{if(Ne)return e.answered(),X?Ne.items(m===6,A):Ne.packet(h,x);if(h===2){let Te=m-M&32767;if(m>=32768&&Te&&Te<=16384)return M=
+A,10));Ne?.packet(2,Te)}while(G(A));else{if(Ne)return e.answered(),X?Ne.items(m===6,A):Ne.packet(h,x);if(h===2){let Te=m-C&32767;if(m>=32768&&Te&&Te<=16384)return C=
 m,I?I.packet(m,2,x,!0):g(m,j(12,"no service is served"))}}}},$=m=>{let h=G(m);for((!h||h>Uo)&&T(`ASK of ${h} bytes`);G(m);){let x=Ce(m),A=[...c,...r?.services??
 []].find(X=>X.fingerprint===x);H(2,3,X=>Vr(X,x,A?.layout))}},E=m=>{(le(m,4)!=="fris"||!te(m))&&T("no HELLO");let h=new Set,x=0;try{for(;G(m);){x=te(m);let A=Ot(
-m);if(x>=Bo&&T("must be understood and is unknown"),[1,2,3,4,5,6,8,34,35].includes(x)&&(h.has(x)&&T("occurs twice"),h.add(x)),x&&x in C)C[x]=ze(A);else if(x===8)
-ze(A);else if(x===32||x===33){let X=Wr(A);x===32&&a.set(...X)}}}catch(A){T(`HELLO item ${x}: ${A.message}`)}C[3]=Math.min(C[3],gt),D.isUp=!0,clearTimeout(O),e.room(
-D)},_=m=>{d[m%gt]=void 0,u--===C[3]&&e.room(D)},me=(m,h)=>{i.set(h,m),m.begin(D,h,C[4])},z=()=>{he&&queueMicrotask(()=>{u===p&&!i.size&&!I?.progress.size&&be(is)})},
+m);if(x>=Bo&&T("must be understood and is unknown"),[1,2,3,4,5,6,8,34,35].includes(x)&&(h.has(x)&&T("occurs twice"),h.add(x)),x&&x in M)M[x]=ze(A);else if(x===8)
+ze(A);else if(x===32||x===33){let X=Wr(A);x===32&&a.set(...X)}}}catch(A){T(`HELLO item ${x}: ${A.message}`)}M[3]=Math.min(M[3],gt),D.isUp=!0,clearTimeout(O),e.room(
+D)},_=m=>{d[m%gt]=void 0,u--===M[3]&&e.room(D)},me=(m,h)=>{i.set(h,m),m.begin(D,h,M[4])},z=()=>{he&&queueMicrotask(()=>{u===p&&!i.size&&!I?.progress.size&&be(is)})},
 q=()=>{he=!0,e.closing(D,is),z()},be=m=>ye(()=>{ae(),Z(h=>h.close()),lt(m)}),lt=m=>{if(ne)return;ne=!0,clearInterval(Y),clearTimeout(O),e.closing(D,m);let h=D.isUp;
 D.isUp=!1;let x=new U(14,`the connection was lost: ${m}`);for(let A of d)A&&!A.isGivenUp&&e.lost(A,x);for(let A of i.values())A.lost(x);if(I?.down(x),h)for(let A of s)
 A.down(D,x)},D={isUp:!1,isFull:!1,write:H,reset:f,refuse:g,announce(m){if(c.has(m))return;for(let A of c)if(A.operations.some(X=>m.operations.includes(X)))throw j(
 9,`${A.name} has operations of ${m.name}: use another channel`);let h=a.get(m.name);h?.fingerprint===m.fingerprint&&`${h.operations}`==`${m.operations}`||H(3,3,
-pn,m),c.add(m)},call(m,h){if(D.isFull||u>=C[3])return!1;do b=(b+1)%ss;while(d[b%gt]);let x=m.id=b;d[x%gt]=m,u++;try{H(x,m.operation,h,m)}catch(A){throw _(x),A}return!0},
-cancel(m){m.isGivenUp=!0,H(m.id,6,B,m.operation),p++,z()},open(m,h){if(!C[2])throw j(12,"the server does not accept streams");if(D.isFull||v>=Math.min(C[2],Ho))
-return!1;do k=k%32767+1;while(i.has(k));let x=k;i.set(x,m),v++;try{H(x,2,h)}catch(A){throw D.over(x),A}return m.begin(D,x,C[4]),!0},accept:me,over(m){i.delete(m),
+pn,m),c.add(m)},call(m,h){if(D.isFull||u>=M[3])return!1;do b=(b+1)%ss;while(d[b%gt]);let x=m.id=b;d[x%gt]=m,u++;try{H(x,m.operation,h,m)}catch(A){throw _(x),A}return!0},
+cancel(m){m.isGivenUp=!0,H(m.id,6,B,m.operation),p++,z()},open(m,h){if(!M[2])throw j(12,"the server does not accept streams");if(D.isFull||v>=Math.min(M[2],Ho))
+return!1;do k=k%32767+1;while(i.has(k));let x=k;i.set(x,m),v++;try{H(x,2,h)}catch(A){throw D.over(x),A}return m.begin(D,x,M[4]),!0},accept:me,over(m){i.delete(m),
 m<32768&&(v--,e.room(D)),z()},drain:q,closeIfIdle:z},I=r?.on(D),O=et(jo,()=>be("handshake timeout")),P=m=>{o.isFlat=m.isFlat,H(0,3,h=>{pe(h,xe("fris"));let x=I?
 Po:0;[Zn,x,x,yn].forEach((A,X)=>ge(h,X+1,()=>B(h,A))),ge(h,6,()=>{});for(let A of r?.services??[])ge(h,32,()=>pn(h,A));for(let A of n)ge(h,33,()=>pn(h,A))}),H(1,
-0),ae(),!ne&&(Y=setInterval(()=>{if(++ce>Xo)return be("keepalive timeout");H(0,0),y=p<(C[3]||1)?0:y+1,y>1&&q();let h=performance.now();for(let x of d)x&&x.until<=
+0),ae(),!ne&&(Y=setInterval(()=>{if(++ce>Xo)return be("keepalive timeout");H(0,0),y=p<(M[3]||1)?0:y+1,y>1&&q();let h=performance.now();for(let x of d)x&&x.until<=
 h&&!x.isGivenUp&&e.expired(x)},Go))},J,ye=m=>J?m():queueMicrotask(m),de=m=>ye(()=>lt(m));try{J=t({open:()=>ye(()=>Z(P)),data:w,close:de})}catch(m){de(sn(m))}return D}function gn(t,e){let n={},r=n,s=!1,o=()=>{},i=p=>{s||=p,o()},a=()=>n.next?.item,c=()=>{let p=a();return n=n.next??n,n.item=void 0,p},d=(async function*(){try{for(;;){
 let p=c();if(p!==void 0){let y=t(p);y!==void 0&&(yield y)}else if(s){if(s!==!0)throw s;return}else await new Promise(y=>o=y)}}finally{e()}})(),{return:u}=d;return d.
 return=()=>(e(),n=r={},i(!0),u.call(d,void 0)),{messages:d,first:a,take:c,put:p=>{r=r.next={item:p},o()},end:i}}var er=64,Ko=4,zo=4096,hn=(t,e)=>t instanceof we?new U(13,`not a valid ${e.name}: ${t.message}`):U.from(t);function cs(t,e,n,r,s){let o,i=0,a=0,c=0,d=0,u=!0,p=!0,
-y=!1,b=!1,v=!1,k=()=>{},M,C=()=>!u&&!p,ne=f=>{d+=f.length+er,p&&d*Ko>=yn&&(o?.write(i,5,B,d),c-=d,d=0)},{messages:he,put:fe,take:oe,end:Pe}=gn(f=>{ne(f);try{let g=K(
-f),w=mt(g,zn);if(w)throw w;return _t(g,e)}catch(g){throw hn(g,e)}},()=>n?ae(!0):W()),ie=Object.assign(he,{metadata:{}}),Q=()=>{C()&&(k(),M?.(),o?.over(i),o=M=void 0,
-r())},ce=f=>{p=!1,Pe(f),Q()},Y=()=>{u&&(u=!1,o?.write(i,7),Q())},Z=f=>{u=!1,ce(f)},ae=(f,g=an(1))=>{C()||o?.reset(i,g),Z(f),W()},ee=f=>ae(f,f),W=()=>{y=!0;for(let f;f=
+y=!1,b=!1,v=!1,k=()=>{},C,M=()=>!u&&!p,ne=f=>{d+=f.length+er,p&&d*Ko>=yn&&(o?.write(i,5,B,d),c-=d,d=0)},{messages:he,put:fe,take:oe,end:Pe}=gn(f=>{ne(f);try{let g=K(
+f),w=mt(g,zn);if(w)throw w;return _t(g,e)}catch(g){throw hn(g,e)}},()=>n?ae(!0):W()),ie=Object.assign(he,{metadata:{}}),Q=()=>{M()&&(k(),C?.(),o?.over(i),o=C=void 0,
+r())},ce=f=>{p=!1,Pe(f),Q()},Y=()=>{u&&(u=!1,o?.write(i,7),Q())},Z=f=>{u=!1,ce(f)},ae=(f,g=an(1))=>{M()||o?.reset(i,g),Z(f),W()},ee=f=>ae(f,f),W=()=>{y=!0;for(let f;f=
 oe();)ne(f)},H=f=>{if(!(!o||!u)){if(f instanceof U)return o.write(6,3,g=>{B(g,i),ns(g,f)}),u=!1,Q();o.write(i,2,g=>{let{at:w}=g;Bt(g,t,f),a-=g.at-w+er})}};return{
 messages:ie,begin(f,g,w){o=f,i=g,a=w},packet(f,g){if(f===2)return b=!0,p?c>=yn?ee(new U(8,"the peer exceeded its credit")):(c+=g.length+er,y?ne(g):fe(new Uint8Array(
 g))):void 0;let w=K(g);if(f===5){let S=ze(w);v||=!S,(a+=S)>0&&k()}else if(g.length){let S=on(R(w,10));Z(new U(S,Ze(w,zo),{mayHaveRun:!v}))}else ce(!0)},items(f,g){
 if(p){!f&&b&&T("late HEADERS"),b=!0;try{if(f)return ce(ts(g)??!0);s?.(ie.metadata=mn(g).metadata)}catch(w){ee(hn(w,e))}}},send:H,async pump(f,g,w){try{let S=f,$=S?.[Symbol.
-asyncIterator]?.()??S?.[Symbol.iterator]?.();if(!$)throw j(3,`messages are an iterable, not ${String(f)}`);M=async()=>{try{await $.return?.()}catch{}},!n&&g&&o?.
-write(5,3,B,i);for(let E;;){for(;(a<=0||o?.isFull)&&!C();)await new Promise(_=>k=_);if(C())return;if(E){if(H(E.value),!g)break;E=void 0}else if((E=await $.next()).
-done)break}M=void 0,Y(),C()||w?.()}catch(S){if(!n)throw M?.(),M=void 0,S;ae(Lt(S,g))}},room:()=>k(),finish:Y,discard:W,fail:ee,lost:Z}}var Yo=3e4,Zo=5e3,ei=20,ds=2e3,us=10,Ht=class{constructor(e,{timeout:n,reconnectTimeout:r=Zo,metadata:s,serve:o,stayConnected:i}={}){let a=n??Yo,c,d=0,u=us,p=0,
-y,b=!1,v="",k=[new Set,new Set,new Set],M=({service:f,method:{sends:g,receives:w}})=>k[f?g||w?1:0:2],C=new Set,ne=[],he=()=>{c||y||b||!(k.some(({size:f})=>f)||i)||
-(p=performance.now(),c=ls(e,fe,[...C],o,ne))},fe={room:f=>queueMicrotask(()=>{for(let g of k)for(let w of g){if(c!==f||!oe(w,f))break;c===f&&g.delete(w)}}),closing(f,g){
+asyncIterator]?.()??S?.[Symbol.iterator]?.();if(!$)throw j(3,`messages are an iterable, not ${String(f)}`);C=async()=>{try{await $.return?.()}catch{}},!n&&g&&o?.
+write(5,3,B,i);for(let E;;){for(;(a<=0||o?.isFull)&&!M();)await new Promise(_=>k=_);if(M())return C?.();if(E){if(H(E.value),!g)break;E=void 0}else if((E=await $.
+next()).done)break}C=void 0,Y(),M()||w?.()}catch(S){if(!n)throw C?.(),C=void 0,S;ae(Lt(S,g))}},room:()=>k(),finish:Y,discard:W,fail:ee,lost:Z}}var Yo=3e4,Zo=5e3,ei=20,ds=2e3,us=10,Ht=class{constructor(e,{timeout:n,reconnectTimeout:r=Zo,metadata:s,serve:o,stayConnected:i}={}){let a=n??Yo,c,d=0,u=us,p=0,
+y,b=!1,v="",k=[new Set,new Set,new Set],C=({service:f,method:{sends:g,receives:w}})=>k[f?g||w?1:0:2],M=new Set,ne=[],he=()=>{c||y||b||!(k.some(({size:f})=>f)||i)||
+(p=performance.now(),c=ls(e,fe,[...M],o,ne))},fe={room:f=>queueMicrotask(()=>{for(let g of k)for(let w of g){if(c!==f||!oe(w,f))break;c===f&&g.delete(w)}}),closing(f,g){
 if(c===f){if(c=void 0,v=g,f.isUp)for(let w of k)w.forEach(ie);f.isUp&&performance.now()-p>=ds?d=0:b||(y=et(Math.random()*Math.min(ei*2**Math.min(d++,16),ds),()=>{
 y=void 0,he()})),he()}},answered:()=>void(d=0),replied(f,g){let w=f,{method:{reply:S},options:{onMetadata:$}}=w;ce(w);try{let E=K(g),_=fn(E),me=mt(E,_);if(me)throw me;
 E.at&&$?.(_.metadata),w.resolve(_t(E,S)),u<us&&(u+=.1)}catch(E){w.reject(Lt(hn(E,S),w.sent>1))}},expired:f=>Q(f),lost(f,g){let w=f;if(w.link=void 0,!w.method.idempotent||
 w.sent>1||u<1)return Y(w,g);u--,Pe(w)}},oe=(f,g)=>{let{service:w}=f;try{return w&&g.announce(w),f.start(f,g)&&!!++f.sent}catch(S){return Y(f,Lt(S,f.sent)),!0}},
-Pe=f=>{let g=M(f);if(!(c?.isUp&&!g.size&&oe(f,c))){if(b)return Y(f,ps(f.sent));g.add(f),he(),ie(f)}},ie=f=>{f.reconnectsUntil=performance.now()+(f.options.reconnectTimeout??
-r),Q(f)},Q=f=>{let{until:g,sent:w,reconnectsUntil:S}=f,$=performance.now(),E=M(f).has(f)&&!c?.isUp&&`no connection to the server${v&&`: ${v}`}`;clearTimeout(f.timer),
-$>=g?Y(f,ln(w,E?`; ${E}`:"")):$>=S&&E?Y(f,Ft(14,E,w)):f.timer=et(($<S?Math.min(g,S):g)-$,()=>Q(f))},ce=f=>{M(f).delete(f),clearTimeout(f.timer),f.options.signal?.
+Pe=f=>{let g=C(f);if(!(c?.isUp&&!g.size&&oe(f,c))){if(b)return Y(f,ps(f.sent));g.add(f),he(),ie(f)}},ie=f=>{f.reconnectsUntil=performance.now()+(f.options.reconnectTimeout??
+r),Q(f)},Q=f=>{let{until:g,sent:w,reconnectsUntil:S}=f,$=performance.now(),E=C(f).has(f)&&!c?.isUp&&`no connection to the server${v&&`: ${v}`}`;clearTimeout(f.timer),
+$>=g?Y(f,ln(w,E?`; ${E}`:"")):$>=S&&E?Y(f,Ft(14,E,w)):f.timer=et(($<S?Math.min(g,S):g)-$,()=>Q(f))},ce=f=>{C(f).delete(f),clearTimeout(f.timer),f.options.signal?.
 removeEventListener("abort",f.abort)},Y=(f,g)=>{ce(f),f.link?.cancel(f),f.reject(g)},Z=(f,{sentTimeout:g,until:w,options:{metadata:S}})=>{(g!==void 0||s||S)&&Yr(
 f,{timeout:g&&w-performance.now(),metadata:{...s,...S}})},ae=(f,g)=>{Z(f,g),Bt(f,g.method.request,g.request)},ee=(f,g)=>{let w=g.call(f,ae);return w&&(f.link=g),
 w},W=(f,g,w,S,$,E,_,me)=>{let{signal:z}=S,q={id:0,operation:g.operation,until:performance.now()+ +($??(f?a:1/0)),isGivenUp:!1,sent:0,reconnectsUntil:1/0,timer:void 0,
@@ -138,7 +138,7 @@ imeout is not a number")):z?.aborted?q.abort?.():(z?.addEventListener("abort",q.
 E=cs(g.request,g.reply,!0,()=>$&&ce($),S.onMetadata);return $=W(f,g,w,S,S.timeout,(_,me)=>{$=_;let z=me.open(E,q=>{Z(q,_),F(q,9),B(q,_.operation)});if(z){let q=_.
 sentTimeout===void 0;q&&(_.until=1/0),E.pump(w,g.sends,()=>{!q||g.receives||(_.until=performance.now()+a,Q(_))})}return z},()=>{},E.fail),E};this.unary=(f,g,w,S={})=>new Promise(
 ($,E)=>void W(f,g,w,S,S.timeout??n,ee,$,E)),this.serverStreaming=(f,g,w,S)=>H(f,g,[w],S).messages,this.twoWay=(f,g,w,S)=>H(f,g,w,S).messages,this.clientStreaming=
-async(f,g,w,S)=>{let{messages:$}=H(f,g,w,S),{done:E,value:_}=await $.next();if(E)throw new U(13,"there is no reply");return $.return?.(),_},this.name=f=>void C.
+async(f,g,w,S)=>{let{messages:$}=H(f,g,w,S),{done:E,value:_}=await $.next();if(E)throw new U(13,"there is no reply");return $.return?.(),_},this.name=f=>void M.
 add(f),this.mount=f=>void ne.push(f),this.connected=(f,g,w)=>new Promise((S,$)=>{W(void 0,{},void 0,{reconnectTimeout:g,signal:w},void 0,(E,_)=>_.isFull?!1:(f?.(
 _),ce(E),S(_),!0),S,$)}),this.close=()=>{b=!0,clearTimeout(y);for(let f of k)for(let g of f)Y(g,ps(g.sent));c?.drain()},i&&queueMicrotask(he)}},ps=t=>Ft(9,"the \
 channel is closed",t);var tt=65280,ti=tt+8,ni=16<<20,ri=64,si=255,oi=65536,ii=4,bn={now:0,last:1,oldest:2},ai=1e4,tr=({topic:t,payload:e})=>t.length+e.length+ri,fs=t=>{let e=fn(t);return(t.
@@ -148,14 +148,14 @@ this.requests=new Map;this.last=0;let{requests:n}=this;if(e.topics)return e.topi
 group:n="",from:r}={}){return this.request(n||r===void 0?0:6,e,n,r)}async publish(e,n){await this.channel.connected(r=>{r.write(0,tt+2,s=>{Ke(s,xe(e)),pe(s,Yn(n))}),
 this.published??=r})}async sync(){await(await this.request(3)).return?.();let{refused:e}=this;if(this.refused=void 0,e)throw e}request(e,n,r="",s){let{channel:o,
 requests:i}=this;return new Promise((a,c)=>{if(i.size>=65535)throw j(8,"too many requests");do this.last=this.last%65535+1;while(i.has(this.last));let d=this.last,
-u,p=0,y=0,b=!1,v,k,M=new AbortController,C=()=>{M.abort(),clearTimeout(v),i.delete(d)&&n!==void 0&&u?.isUp&&u.write(d,tt+1)},{first:ne,messages:he,put:fe,end:oe,
-take:Pe}=gn(I=>(p-=tr(I),I),C),ie=I=>{clearTimeout(v),i.delete(d),this.published=k??this.published,c(I),oe(I)},Q=r?[]:n?.split(".")??[],ce=Q.at(-1)===">",Y=I=>{
+u,p=0,y=0,b=!1,v,k,C=new AbortController,M=()=>{C.abort(),clearTimeout(v),i.delete(d)&&n!==void 0&&u?.isUp&&u.write(d,tt+1)},{first:ne,messages:he,put:fe,end:oe,
+take:Pe}=gn(I=>(p-=tr(I),I),M),ie=I=>{clearTimeout(v),i.delete(d),this.published=k??this.published,c(I),oe(I)},Q=r?[]:n?.split(".")??[],ce=Q.at(-1)===">",Y=I=>{
 let O=I.split(".");return(ce?O.length>=Q.length:O.length===Q.length)&&Q.every((P,J)=>P===">"||P==="*"||P===O[J])},Z=typeof s=="object";if(Z&&!(/^[\da-f]{16}$/.test(
 s.epoch)&&s.offset>=0&&Number.isSafeInteger(s.offset)))throw j(3,`${s.epoch}, ${s.offset} is not a position`);let ae=Z||s===void 0?bn.oldest:bn[s],ee=new Map(Z?
 [[n,{...s,offset:s.offset+1}]]:[]),W=new Map,H=0,f="",g=!1,w=!1,S=!1,$=!1,E=!1,_=()=>!n?.match(/[*>]/)&&ee.size>0,me,z=I=>{me=I,u?.write(d,tt+I,O=>{if(n!==void 0&&
 Ke(O,xe(n)),I===6){F(O,ae);for(let[P,J]of ee)qe(O,P),It(O,J.epoch),B(O,J.offset)}else pe(O,xe(r))})},q=()=>{let I=ee.size>0;return ee=new Map,ae=bn.now,g=!1,S=!0,
 I},be=I=>{o.connected(O=>{u=O,e===3&&((this.published??O)!==O&&(this.refused=new U(15,"the connection was lost")),k=this.published,this.published=void 0);try{z(
-e)}catch(P){if(!w||!q())throw P;z(6)}v=et(ai,()=>{C(),ie(ln(1,"; the server may have no broker"))})},I,M.signal).catch(O=>{w&&O.code===9&&oe(!0),ie(O)})},lt=()=>{
+e)}catch(P){if(!w||!q())throw P;z(6)}v=et(ai,()=>{M(),ie(ln(1,"; the server may have no broker"))})},I,C.signal).catch(O=>{w&&O.code===9&&oe(!0),ie(O)})},lt=()=>{
 clearTimeout(v),E=!0,w&&(S||!$)&&(b=!0),a(he)},D=(I,O,P)=>{let J=P.bytes[P.at],ye=I&&!E;if(ye&&O===5&&J===ii)S=!0,z(0);else if(ye&&(O===5||O===6&&J)&&w&&q())z(6);else if(ye&&
 O===6&&J===0){te(P),$=te(P)===1;let de=Ce(P,16);H=R(P,10);let m=f!==""&&f!==de;f=de,lt(),S=!1,b||=_()?!H:m}else if(O===7)for(;G(P);){let de=ms(P),m={epoch:Ce(P,
 16),offset:R(P,10)};if(Number.isSafeInteger(m.offset)||T("an integer is beyond 2^53"),!E||!I&&!Y(de))continue;let h=W.get(de);I&&!h?(H--,h=ee.get(de)??(g?{...m,
@@ -172,9 +172,9 @@ if(!n)throw new Error(`the schema has no message ${e}`);return n}enumeration(e){
 let n=e.isRepeated&&e.kind===11?this.messages.get(e.type):void 0;return n?.isEntry?n:void 0}file(e){let n="",r=[],s=new Map;for(let{number:i,bytes:a}of Ae(e))i===
 2?n=Oe(a):i===4||i===5?r.push({number:i,bytes:a}):i===9&&(s=ui(a));let o={4:0,5:0};for(let{number:i,bytes:a}of r){let c=o[i]??0;o[i]=c+1;let d=`${i},${c}`;i===4?
 this.declare(a,n,[],d,s,0):this.declareEnum(a,n,[],d,s)}}declare(e,n,r,s,o,i){if(i>li)throw new we("types are nested too deeply");let a=[],c=[],d=[],u=[],p="",y=!1;
-for(let{number:M,bytes:C}of Ae(e))M===1?p=Oe(C):M===2?a.push(C):M===3?c.push(C):M===4?d.push(C):M===7?y=vs(C,7):M===8&&u.push({name:hs(C),docs:o.get(`${s},8,${u.
-length}`)??""});let b=[...r,p],v=gs(n,b),k=a.map((M,C)=>ci(M,o.get(`${s},2,${C}`)??""));this.messages.set(v,{name:v,package:n,path:b,docs:o.get(s)??"",fields:k,
-oneofs:u,isEntry:y}),c.forEach((M,C)=>this.declare(M,n,b,`${s},3,${C}`,o,i+1)),d.forEach((M,C)=>this.declareEnum(M,n,b,`${s},4,${C}`,o))}declareEnum(e,n,r,s,o){
+for(let{number:C,bytes:M}of Ae(e))C===1?p=Oe(M):C===2?a.push(M):C===3?c.push(M):C===4?d.push(M):C===7?y=vs(M,7):C===8&&u.push({name:hs(M),docs:o.get(`${s},8,${u.
+length}`)??""});let b=[...r,p],v=gs(n,b),k=a.map((C,M)=>ci(C,o.get(`${s},2,${M}`)??""));this.messages.set(v,{name:v,package:n,path:b,docs:o.get(s)??"",fields:k,
+oneofs:u,isEntry:y}),c.forEach((C,M)=>this.declare(C,n,b,`${s},3,${M}`,o,i+1)),d.forEach((C,M)=>this.declareEnum(C,n,b,`${s},4,${M}`,o))}declareEnum(e,n,r,s,o){
 let i=[],a="";for(let{number:u,bytes:p}of Ae(e)){if(u===1&&(a=Oe(p)),u!==2)continue;let y=0;for(let b of Ae(p))b.number===2&&(y=b.low|0);i.push({name:hs(p),number:y,
 docs:o.get(`${s},2,${i.length}`)??""})}let c=[...r,a],d=gs(n,c);this.enums.set(d,{name:d,package:n,path:c,docs:o.get(s)??"",values:i})}},bs=t=>t===11||t===10||t===
 14,gs=(t,e)=>[...t?[t]:[],...e].join(".");function ci(t,e){let n="",r="",s="",[o,i,a,c]=[0,0,0,-1],d=!1,u=!1;for(let p of Ae(t))p.number===1?n=Oe(p.bytes):p.number===
@@ -289,7 +289,7 @@ g)?;",'println!("{:?}", reply.into_inner());')):u.push(`let reply = client.${d}(
 `)}function Is({path:t,package:e}){let n=[...t.slice(0,-1).map(Mn),it(t[t.length-1]??"")].join("::");return e==="google.protobuf"?`frpc::prost_types::${n}`:n}var dr=(t,e)=>`${"\
     ".repeat(e)}${t}`;function Rs(t,e,n,r){let s=t.message(e),o=Is(s),i=typeof n=="object"&&n!==null&&!Array.isArray(n)?n:{},a=[],c=new Set;for(let p of s.fields){
 let y=i[i[p.jsonName]===void 0?p.name:p.jsonName];if(y===void 0||y===null&&p.type!=="google.protobuf.Value")continue;let b=p.oneof===void 0?void 0:s.oneofs[p.oneof],
-v=Oi(t,s,p,y,r+1),k=b?b.name:p.name;c.add(k);let M=[...s.path.map(Mn),it(b?.name??"")].join("::");a.push(dr(`${Mn(k)}: ${b?`Some(${M}::${it(p.name)}(${v}))`:v},`,
+v=Oi(t,s,p,y,r+1),k=b?b.name:p.name;c.add(k);let C=[...s.path.map(Mn),it(b?.name??"")].join("::");a.push(dr(`${Mn(k)}: ${b?`Some(${C}::${it(p.name)}(${v}))`:v},`,
 r+1))}let d=new Set(s.fields.map(p=>p.oneof===void 0?p.name:s.oneofs[p.oneof]?.name));if(a.length===0)return`${o}${d.size===0?" {}":"::default()"}`;c.size<d.size&&
 a.push(dr(`..${o}::default()`,r+1));let u=`${o} { ${a.map(p=>p.trim().replace(/,$/,"")).join(", ")} }`;return u.length<90&&!u.includes(`
 `)?u:`${o} {
@@ -332,7 +332,7 @@ name} has more than ${Hs>>20} MiB`;return}e=new Uint8Array(await v.arrayBuffer()
 !1,b.dispatchEvent(new Event("change",{bubbles:!0}))}}}),a=l("button",{type:"button",className:"icon","aria-label":"No file",hidden:!0,onclick:()=>c()},"×"),c=()=>{
 e=void 0,o.textContent=i.value="",n.disabled=r.disabled=!1,a.hidden=!0},d=v=>{if(v==="text")return new TextEncoder().encode(n.value);if(v==="base64")return Ee(n.
 value.replace(/\s/g,""));let k=n.value.replace(/\s/g,"");if(!/^([\da-f]{2})*$/i.test(k))throw new Error("not pairs of hexadecimal digits");return Uint8Array.from(
-k.match(/../g)??[],M=>parseInt(M,16))},u=(v,k)=>{let M=k==="text"?wt(v):void 0;r.value=s=k==="text"&&M===void 0?"base64":k,n.value=r.value==="text"?M??"":r.value===
+k.match(/../g)??[],C=>parseInt(C,16))},u=(v,k)=>{let C=k==="text"?wt(v):void 0;r.value=s=k==="text"&&C===void 0?"base64":k,n.value=r.value==="text"?C??"":r.value===
 "hex"?st(v):Fe(v),y()},p=()=>{try{u(d(s),r.value)}catch{s=r.value,y()}},y=()=>mr(n,()=>void d(r.value)),b=l("div",{className:"bytes"},n,r,l("button",{type:"butt\
 on",className:"quiet",onclick:()=>i.click()},"File…"),i,o,a);return Et({element:b,id:t,get(){let v=e??d(r.value);return v.length>0?Fe(v):void 0},set(v){c(),u(
 typeof v=="string"?Ee(v):new Uint8Array,r.value)}},"")}function at(t,e,n){let r=re(),s=fr({id:r,placeholder:e,oninput:()=>mr(s,()=>void(t==="json"&&s.value&&JSON.
