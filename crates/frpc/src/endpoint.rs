@@ -49,6 +49,7 @@ use frisbee::{
     BatchEnd, CloseReason, Connection, ConnectionEvent, Declaration, HandOffRequest, Operation, Outbox, OverflowPolicy,
     Packet, PacketId, PeerKind, Routed, Router, Stream,
 };
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -373,11 +374,14 @@ impl Router for Endpoint {
     }
 
     fn disconnected(&self, mut session: Session, reason: &CloseReason) {
-        // Deliver the replies that arrived in the same read before an invalid packet.
-        let Session { caller, calls, replies, .. } = &mut session;
-        if let Some((calls, replies)) = self.side.calls().or(calls.as_ref()).zip(replies.as_deref_mut()) {
-            settle(calls, caller, replies, clock::now());
-        }
+        // Deliver the replies that arrived in the same read before an invalid packet. Fail the other calls even if an
+        // observer panics.
+        let settled = catch_unwind(AssertUnwindSafe(|| {
+            let Session { caller, calls, replies, .. } = &mut session;
+            if let Some((calls, replies)) = self.side.calls().or(calls.as_ref()).zip(replies.as_deref_mut()) {
+                settle(calls, caller, replies, clock::now());
+            }
+        }));
         // The driver wrote the latest requests if this end closed the connection.
         let has_written = session.has_written || matches!(reason, CloseReason::Local | CloseReason::Router(_));
         match &self.side {
@@ -389,6 +393,7 @@ impl Router for Endpoint {
             layouts.changed.notify_waiters();
         }
         self.offer.mounts.disconnected(session.mounted, reason);
+        settled.unwrap_or_else(|panic| resume_unwind(panic));
     }
 }
 

@@ -18,7 +18,7 @@ use frisbee::rpc::ConnectionExt;
 use frisbee::{PeerKind, PermitPlace};
 use parking_lot::{Mutex, MutexGuard};
 use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, OnceLock, Weak};
@@ -215,10 +215,12 @@ impl CallTable {
 
     /// Fails all current and future calls with `status`, because the connection has closed. Wakes their callers.
     pub(crate) fn end(&self, status: Status) {
-        // Retire first, so that woken callers that retry choose another connection.
-        self.retire();
+        // Retire first, so that woken callers that retry choose another connection. Fail the calls even if an observer
+        // of the server panics.
+        let retired = catch_unwind(AssertUnwindSafe(|| self.retire()));
         let wake = self.calls.lock().end(status);
         wake_all(wake);
+        retired.unwrap_or_else(|panic| resume_unwind(panic));
     }
 }
 
@@ -413,6 +415,28 @@ mod tests {
         assert!(retired.as_mut().poll(&mut Context::from_waker(&callers[1])).is_pending());
         table.end(Status::unavailable("lost"));
         assert_eq!(caller.0.load(Ordering::SeqCst), 2);
+    }
+
+    /// Observer that panics at each event of its server.
+    #[derive(Debug)]
+    struct BrokenObserver;
+
+    impl ServerObserver for BrokenObserver {
+        fn event(&self, event: ServerEvent) {
+            panic!("{event:?}")
+        }
+    }
+
+    /// Regression test: no reply or deadline completed the calls of the ended connection.
+    #[test]
+    fn panicking_observer_of_server_does_not_block_callers() {
+        let server: Arc<dyn ServerObserver> = Arc::new(BrokenObserver);
+        let table = CallTable::new(CalledServices::default(), None, Some(&server));
+        let caller = Arc::<Counted>::default();
+        let waker = caller.clone().into();
+        table.calls.lock().begin(Operation::FIRST_USER, None, &waker).expect("call table should have a free slot");
+        assert!(catch_unwind(AssertUnwindSafe(|| table.end(Status::unavailable("lost")))).is_err());
+        assert_eq!(caller.0.load(Ordering::SeqCst), 1);
     }
 
     /// Regression test: a task that waited for the connection to be retired consumed the wake-up for a free slot, so a

@@ -1,8 +1,8 @@
 //! Tests of calls whose connection ends, with a peer that the test controls.
 
 use crate::api::BoxedCall;
-use crate::schema::layout::Client;
-use crate::schema::layout::Layout;
+use crate::observe::{BatchObserver, ObservedMethod};
+use crate::schema::layout::{Client, Layout};
 use crate::schema::method::Method;
 use crate::service::layouts::HELD_TIME;
 use crate::wire::layouts::OFFERED;
@@ -11,7 +11,7 @@ use crate::{Channel, Code, Request, Server};
 use frisbee::tlv::put_item;
 use frisbee::{BatchEnd, Connection, Outbox, Packet, Routed, Router};
 use std::task::{Context, Waker};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 
@@ -102,4 +102,39 @@ async fn lost_connection_fails_call_awaiting_layout() {
     let status = pending.await.expect_err("connection should be lost");
     assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
     assert!(started.elapsed() < HELD_TIME, "{:?}", started.elapsed());
+}
+
+/// Observer that panics when calls succeed.
+struct BrokenObserver;
+
+impl BatchObserver for BrokenObserver {
+    fn register(&self, _about: &ObservedMethod) -> u32 {
+        0
+    }
+
+    fn ended(&self, _method: u32, code: Code, _calls: u64, _nanos: u64) {
+        assert_ne!(code, Code::Ok, "on purpose");
+    }
+
+    fn reclassified(&self, _method: u32, _code: Code, _nanos: u64) {}
+}
+
+/// Regression test: no reply or deadline completed the calls of the ended connection.
+#[tokio::test(start_paused = true)]
+async fn panicking_observer_does_not_block_calls_of_ended_connection() {
+    let (here, mut there) = crate::memory();
+    let builder = Channel::builder().calls::<Orders>().batch_observer(BrokenObserver);
+    let channel = builder.connect_io(here).await.expect("in-memory connection should be accepted");
+    let [first, second] = [call(&channel), call(&channel)];
+    let mut written = Vec::new();
+    while written.windows(5).filter(|bytes| bytes == b"pears").count() < 2 {
+        written.push(there.read_u8().await.expect("client should send its requests"));
+    }
+    // The server answers the first call, and then sends a packet that is too long.
+    let (hello, answer) = (packet(0, 3, b"fris\x01"), packet(0, 10, &[8, 0]));
+    let too_long = [0, 15, 0, 0, 0, 10, 255, 255, 255, 255];
+    there.write_all(&[&hello[..], &answer, &too_long].concat()).await.expect("server should be able to write");
+    let ended = async { (first.await.err(), second.await.err()) };
+    let (_, second) = tokio::time::timeout(Duration::from_secs(60), ended).await.expect("calls should end");
+    assert_eq!(second.map(|status| status.code()), Some(Code::Unavailable));
 }
