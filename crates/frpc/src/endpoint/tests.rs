@@ -29,6 +29,13 @@ fn packet(id: u8, operation: u8, body: &[u8]) -> Vec<u8> {
     [&[0, 15, 0, id, 0, operation], &length[..], body].concat()
 }
 
+/// Returns the HELLO of a peer that serves the second version of the service.
+fn hello_of_second() -> Vec<u8> {
+    let mut hello = b"fris\x01".to_vec();
+    put_item(&mut hello, OFFERED, &SECOND.item());
+    packet(0, 3, &hello)
+}
+
 /// Makes a call and polls it once.
 fn call(channel: &Channel) -> BoxedCall<'static, String> {
     let channel = channel.clone();
@@ -86,9 +93,7 @@ async fn lost_connection_fails_call_awaiting_layout() {
     let server = server.build().expect("settings should be valid");
     let (mut client, there) = crate::memory();
     tokio::spawn(async move { server.serve_connection(there).await });
-    let mut hello = b"fris\x01".to_vec();
-    put_item(&mut hello, OFFERED, &SECOND.item());
-    client.write_all(&packet(0, 3, &hello)).await.expect("client should be able to write");
+    client.write_all(&hello_of_second()).await.expect("client should be able to write");
     let connection = connections.recv().await.expect("server should report its connection");
     let channel = Channel::from_connection(&connection);
     connection.peer_known().await.expect("client should be known");
@@ -137,4 +142,21 @@ async fn panicking_observer_does_not_block_calls_of_ended_connection() {
     let ended = async { (first.await.err(), second.await.err()) };
     let (_, second) = tokio::time::timeout(Duration::from_secs(60), ended).await.expect("calls should end");
     assert_eq!(second.map(|status| status.code()), Some(Code::Unavailable));
+}
+
+/// The server needs the layout, but the client can send nothing after the request.
+#[tokio::test(start_paused = true)]
+async fn layout_precedes_hand_off_request_to_other_version() {
+    let (here, mut there) = crate::memory();
+    let channel = Channel::builder().connect_io(here).await.expect("in-memory connection should be accepted");
+    let (asking, _handed) = channel.request_hand_off();
+    let requesting = tokio::spawn(call(&asking));
+    there.write_all(&hello_of_second()).await.expect("server should be able to write");
+    let mut written = Vec::new();
+    while !written.ends_with(b"pears") {
+        written.push(there.read_u8().await.expect("client should request a hand-off"));
+    }
+    let layout = packet(2, 3, &[&[0], &FIRST.fingerprint.bytes()[..]].concat());
+    assert!(written.windows(layout.len()).any(|bytes| bytes == layout), "{written:?}");
+    requesting.abort();
 }
