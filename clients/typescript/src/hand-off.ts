@@ -63,7 +63,8 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
     let pending: number | undefined;
     let handOffRequest: Uint8Array;
     let delay = 1;
-    const end = (): void => closeSocket(open);
+    // Ignore later answers, because nobody would handle the errors of a socket that is handed off.
+    const end = (): void => closeSocket(open.off("data", data).resume());
     endLast = end;
     const closed = (): void => {
       if (isUp && options.before) {

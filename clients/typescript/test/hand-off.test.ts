@@ -89,6 +89,31 @@ test("hand-off is repeated while the server is busy", async () => {
   proxy.close();
 });
 
+// Regression test: the answer removed the listener for errors, so a reset of the connection ended the process.
+test("answer after a cancelled hand-off is ignored", async () => {
+  const stop = new AbortController();
+  const answering = createServer((socket) => {
+    socket.on("error", () => {}).write(HELLO);
+    // The client cannot write its whole request, so its socket stays open after the cancellation.
+    socket.on("data", (part) => {
+      if (part.includes("xxx")) socket.pause();
+      stop.abort();
+    });
+  });
+  const sockets: Socket[] = [];
+  answering.on("connection", (socket) => sockets.push(socket));
+  const port = await listening(answering);
+  const cancelled = await failed(blob({ host, port }, "x".repeat(5_000_000), { signal: stop.signal }));
+  assert.equal(cancelled.code, Code.CANCELLED, String(cancelled));
+  const [socket] = sockets;
+  assert.ok(socket);
+  await new Promise((resolve) => socket.write(frame(0, 8, [1]), resolve));
+  // The client reads the answer before it notices the reset.
+  socket.resetAndDestroy();
+  await once(socket, "close");
+  answering.close();
+});
+
 test("calls before the hand-off use the same connection", async () => {
   let total = 0n;
   const { socket } = await blob({ host, port: server.port }, "take", {
