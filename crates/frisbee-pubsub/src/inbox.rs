@@ -3,6 +3,7 @@
 use super::client::{Client, ClientShared, OwnedConnection, PubSubError};
 use bytes::Bytes;
 use frisbee::CloseReason;
+use frisbee::rpc::wake_all;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::fmt;
@@ -277,9 +278,7 @@ impl Inbox {
         }
         let reader = queue.reader.take();
         drop(queue);
-        if let Some(reader) = reader {
-            reader.wake();
-        }
+        wake_all(reader);
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -291,9 +290,7 @@ impl Inbox {
         queue.closed = Some(reason.clone());
         let reader = queue.reader.take();
         drop(queue);
-        if let Some(reader) = reader {
-            reader.wake();
-        }
+        wake_all(reader);
     }
 }
 
@@ -347,6 +344,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::task::Wake;
 
     fn topic() -> Arc<TopicName> {
         Arc::new(TopicName { name: "a".into(), epoch: 0 })
@@ -358,6 +356,26 @@ mod tests {
         inbox.extend((0..8).map(|_| Entry::Lagged(u64::MAX)), 2 * MESSAGE_CHARGE);
         let message = Message { topic: topic(), offset: 0, payload: Bytes::from_static(b"x") };
         inbox.extend([Entry::Message(message)].into_iter(), 2 * MESSAGE_CHARGE);
+    }
+
+    /// A waker that panics when it is woken.
+    struct BrokenWaker;
+
+    impl Wake for BrokenWaker {
+        fn wake(self: Arc<Self>) {
+            panic!("on purpose")
+        }
+    }
+
+    /// Regression test: a panicking waker of a subscriber closed the connection of all subscriptions.
+    #[test]
+    fn panicking_waker_of_reader_is_caught() {
+        let inbox = Inbox::default();
+        let wait = || inbox.0.lock().reader = Some(Arc::new(BrokenWaker).into());
+        wait();
+        inbox.extend([Entry::Reconnected].into_iter(), 500);
+        wait();
+        inbox.close(&CloseReason::Local);
     }
 
     #[test]

@@ -98,3 +98,4 @@ pub use crate::executor::inline::{Continuation, FirstPoll, InlineSlot, ParkedFut
 pub use crate::executor::inline_permission::{InlinePermission, PENALTY_MAX, PENALTY_MIN, Penalty, PermissionHandle};
 pub use crate::executor::tasks::{Job, Placement};
 pub use crate::shares::CallShares;
+pub use crate::sync::{wake_all, with_guarded_waker};

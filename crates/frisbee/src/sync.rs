@@ -2,10 +2,13 @@
 
 #[cfg(not(frisbee_loom))]
 pub(crate) use parking_lot::{Mutex, MutexGuard};
+use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
 #[cfg(not(frisbee_loom))]
 pub(crate) use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, fence};
-use std::task::Waker;
+use std::task::{Context, Wake, Waker};
 
 #[cfg(frisbee_loom)]
 pub(crate) use loom::sync::{
@@ -43,11 +46,49 @@ pub(crate) fn wake(task: Option<Waker>) {
     }
 }
 
-/// Like [`wake`], but for many tasks. If a waker panics, the remaining tasks are still woken.
-pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
-    for waker in wakers {
-        if catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err() {
-            tracing::error!(target: "frisbee::connection", "a waker panicked; the others are woken");
-        }
+/// Wakes tasks. If a waker panics, the others are still woken. Must be called without holding a lock, because a waker
+/// may run arbitrary code.
+///
+/// ```
+/// use std::task::Waker;
+///
+/// frisbee::rpc::wake_all([Waker::noop().clone()]);
+/// ```
+pub fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
+    let mut wakers = wakers.into_iter();
+    while catch_unwind(AssertUnwindSafe(|| wakers.by_ref().for_each(Waker::wake))).is_err() {
+        tracing::error!(target: "frisbee::connection", "a waker panicked; the others are woken");
+    }
+}
+
+/// Waits for an event that wakes several tasks, and catches panics of this task's waker. Otherwise, a panic would end
+/// the task that triggers the event, and the other waiting tasks would not be woken.
+///
+/// # Cancel safety
+/// As that of `work`.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let changed = tokio::sync::Notify::new();
+/// changed.notify_one();
+/// frisbee::rpc::with_guarded_waker(changed.notified()).await;
+/// # }
+/// ```
+pub async fn with_guarded_waker<T>(work: impl Future<Output = T>) -> T {
+    let mut work = pin!(work);
+    poll_fn(|context| {
+        let waker = Arc::new(GuardedWaker(context.waker().clone())).into();
+        work.as_mut().poll(&mut Context::from_waker(&waker))
+    })
+    .await
+}
+
+/// A waker that catches panics of the wrapped waker.
+struct GuardedWaker(Waker);
+
+impl Wake for GuardedWaker {
+    fn wake(self: Arc<Self>) {
+        wake_all([self.0.clone()]);
     }
 }

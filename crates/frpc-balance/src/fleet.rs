@@ -16,6 +16,7 @@ use crate::fleet::members::{Row, Urgency};
 use crate::fleet::options::FleetOptions;
 use crate::fleet::resolving::ResolverTask;
 use frpc::Status;
+use frpc::frisbee::rpc::with_guarded_waker;
 use frpc::observe::ServerLoad;
 use frpc::picker::{BoxFuture, Link, PendingCall, Pick, PickedConnection, Picker, WaitPolicy};
 use parking_lot::{Mutex, RwLock};
@@ -170,7 +171,7 @@ impl Fleet {
             if self.is_abandoned() {
                 return Err(unreachable(RUNTIME_ENDED));
             }
-            made.await;
+            with_guarded_waker(made).await;
         }
     }
 

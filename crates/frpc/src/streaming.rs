@@ -21,6 +21,7 @@ use crate::wire::prefix::{self, PrefixError};
 use crate::wire::translation::Translation;
 use crate::{Code, Status};
 use bytes::Bytes;
+use frisbee::rpc::wake_all;
 use frisbee::{Connection, StreamEnd, StreamMessage, StreamReceiver};
 use futures_core::Stream;
 use parking_lot::Mutex;
@@ -30,7 +31,7 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use tokio::time::{Instant, Sleep};
 
 /// A stream of messages that the peer sends.
@@ -486,7 +487,7 @@ impl<M> Streaming<M> {
                 let waiters = if is_polling { Vec::new() } else { receiver.take_waiters() };
                 // Release the lock first, because waking a task may run arbitrary code.
                 drop(back);
-                waiters.into_iter().for_each(Waker::wake);
+                wake_all(waiters);
             }
         }
     }

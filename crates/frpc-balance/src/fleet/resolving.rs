@@ -392,17 +392,40 @@ mod tests {
         }
     }
 
-    /// Regression test: calls that waited for a connection were woken while the members were locked. A waker that used
-    /// the channel deadlocked.
-    #[tokio::test]
-    async fn waiting_call_is_woken_without_lock() {
-        let options = FleetOptions::default();
-        let fleet = Arc::new(Fleet::new(options, FleetClock::new(), PAUSE_MAX, &Handle::current()));
+    /// Returns a fleet without members, whose resolver never returns.
+    fn empty_fleet() -> Arc<Fleet> {
+        let fleet = Fleet::new(FleetOptions::default(), FleetClock::new(), PAUSE_MAX, &Handle::current());
         drop(fleet.resolving.set(ResolverTask {
             name: String::new(),
             failure: Arc::default(),
             task: tokio::spawn(pending()),
         }));
+        Arc::new(fleet)
+    }
+
+    /// A waker that panics when it is woken.
+    struct BrokenWaker;
+
+    impl Wake for BrokenWaker {
+        fn wake(self: Arc<Self>) {
+            panic!("on purpose")
+        }
+    }
+
+    /// Regression test: a panicking waker of a waiting call ended the task of the resolver or of a connection.
+    #[tokio::test]
+    async fn panicking_waker_of_waiting_call_is_caught() {
+        let fleet = empty_fleet();
+        let mut waiting = pin!(fleet.next_connection());
+        assert!(waiting.as_mut().poll(&mut Context::from_waker(&Arc::new(BrokenWaker).into())).is_pending());
+        fleet.add(Vec::new());
+    }
+
+    /// Regression test: calls that waited for a connection were woken while the members were locked. A waker that used
+    /// the channel deadlocked.
+    #[tokio::test]
+    async fn waiting_call_is_woken_without_lock() {
+        let fleet = empty_fleet();
         let reader = Arc::new(LockReader(fleet.clone(), AtomicBool::new(true)));
         let mut waiting = pin!(fleet.next_connection());
         assert!(waiting.as_mut().poll(&mut Context::from_waker(&reader.clone().into())).is_pending());

@@ -14,15 +14,12 @@ use crate::observe::observers::Observers;
 use crate::wire::layouts::takes_calls;
 use crate::wire::report::Report;
 use crate::{Code, Status};
-use frisbee::rpc::ConnectionExt;
+use frisbee::rpc::{ConnectionExt, wake_all, with_guarded_waker};
 use frisbee::{PeerKind, PermitPlace};
 use parking_lot::{Mutex, MutexGuard};
-use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, OnceLock, Weak};
-use std::task::{Context, Wake, Waker};
 use tokio::sync::SetOnce;
 
 /// Call table of a connection, with additional state that is accessed without the table's lock.
@@ -215,40 +212,12 @@ impl CallTable {
 
     /// Fails all current and future calls with `status`, because the connection has closed. Wakes their callers.
     pub(crate) fn end(&self, status: Status) {
-        // Retire first, so that woken callers that retry choose another connection. Fail the calls even if an observer
-        // of the server panics.
+        // Retire first, so that woken callers that retry choose another connection. Then fail the calls even if the
+        // observer of the server has panicked.
         let retired = catch_unwind(AssertUnwindSafe(|| self.retire()));
         let wake = self.calls.lock().end(status);
         wake_all(wake);
         retired.unwrap_or_else(|panic| resume_unwind(panic));
-    }
-}
-
-/// Wakes all callers, even if a waker panics. A bug in one waker must not affect other callers or the connection.
-pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
-    let mut wakers = wakers.into_iter();
-    while catch_unwind(AssertUnwindSafe(|| wakers.by_ref().for_each(Waker::wake))).is_err() {
-        tracing::error!(target: "frpc::client", "a waker panicked; the others are woken");
-    }
-}
-
-/// Awaits `work`, and catches panics of the caller's waker. A panic would end the task that wakes the caller, and the
-/// other callers would not be woken.
-pub(crate) async fn with_guarded_waker<T>(work: impl Future<Output = T>) -> T {
-    let mut work = pin!(work);
-    poll_fn(|context| {
-        let waker = Arc::new(GuardedWaker(context.waker().clone())).into();
-        work.as_mut().poll(&mut Context::from_waker(&waker))
-    })
-    .await
-}
-
-/// A waker that catches panics of the wrapped waker.
-struct GuardedWaker(Waker);
-
-impl Wake for GuardedWaker {
-    fn wake(self: Arc<Self>) {
-        wake_all([self.0.clone()]);
     }
 }
 
@@ -271,7 +240,7 @@ mod tests {
     use crate::wire::prefix::{PrefixFields, put};
     use frisbee::Operation;
     use std::sync::atomic::AtomicU64;
-    use std::task::Context;
+    use std::task::{Context, Wake, Waker};
     use std::time::Duration;
 
     fn of_fleet() -> (Arc<Events>, CallTable) {
@@ -417,7 +386,7 @@ mod tests {
         assert_eq!(caller.0.load(Ordering::SeqCst), 2);
     }
 
-    /// Observer that panics at each event of its server.
+    /// Server observer that panics on every event.
     #[derive(Debug)]
     struct BrokenObserver;
 
@@ -427,7 +396,7 @@ mod tests {
         }
     }
 
-    /// Regression test: no reply or deadline completed the calls of the ended connection.
+    /// Regression test: a panicking observer of the server kept the calls of an ended connection pending forever.
     #[test]
     fn panicking_observer_of_server_does_not_block_callers() {
         let server: Arc<dyn ServerObserver> = Arc::new(BrokenObserver);

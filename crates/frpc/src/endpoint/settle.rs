@@ -2,12 +2,13 @@
 
 use super::{Endpoint, Side};
 use crate::calls::Calls;
-use crate::calls::table::{CallTable, wake_all};
+use crate::calls::table::CallTable;
 use crate::clock;
 use crate::endpoint::session::{Replies, Session};
 use crate::observe::observers::nanos;
 use crate::service::caller::Caller;
 use crate::service::failures::close_for_unmatched;
+use frisbee::rpc::wake_all;
 use frisbee::{BatchEnd, Router as _};
 use std::task::Waker;
 use std::time::Instant;

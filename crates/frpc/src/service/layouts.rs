@@ -16,13 +16,12 @@ mod tests;
 
 pub(crate) use held::HeldCall;
 
-use crate::calls::table::with_guarded_waker;
 use crate::schema::layout::Layout;
 use crate::service::layouts::peer_service::{LayoutState, PeerService, late, shortened};
 use crate::wire::layouts::{PeerLayout, put_ask};
 use crate::wire::translation::{Caller, FoundMethod, Translation};
 use crate::{Status, clock};
-use frisbee::rpc::ConnectionExt;
+use frisbee::rpc::{ConnectionExt, with_guarded_waker};
 use frisbee::{Connection, MemoryCharge, Operation, Outbox, PacketId};
 use parking_lot::Mutex;
 use polyglot::layout::Fingerprint;

@@ -3,11 +3,10 @@
 
 use super::status::CallError;
 use super::{PREFIX, after};
-use crate::calls::table::wake_all;
 use crate::clock::now;
 use crate::{GrpcCaller, Status};
 use bytes::{Buf as _, Bytes, BytesMut};
-use frisbee::rpc::CallShares;
+use frisbee::rpc::{CallShares, wake_all};
 use frisbee_core::ClientConfig;
 use frisbee_http2::{Connection, EnvelopeTracker, ErrorCode, Event, Head, OpenError, SendError, StreamKey, write_some};
 use parking_lot::Mutex;
