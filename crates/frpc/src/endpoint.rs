@@ -374,26 +374,26 @@ impl Router for Endpoint {
     }
 
     fn disconnected(&self, mut session: Session, reason: &CloseReason) {
-        // Deliver the replies that arrived in the same read before an invalid packet. Fail the other calls even if an
-        // observer panics.
+        // Deliver the replies that arrived in the same read before an invalid packet. If an observer panics, finish this
+        // function nevertheless, because the other calls would otherwise be pending forever.
         let settled = catch_unwind(AssertUnwindSafe(|| {
             let Session { caller, calls, replies, .. } = &mut session;
             if let Some((calls, replies)) = self.side.calls().or(calls.as_ref()).zip(replies.as_deref_mut()) {
                 settle(calls, caller, replies, clock::now());
             }
         }));
-        // The driver wrote the latest requests if this end closed the connection.
+        // If this end closed the connection, the driver has also written the requests of the last batch.
         let has_written = session.has_written || matches!(reason, CloseReason::Local | CloseReason::Router(_));
-        match &self.side {
+        let ended = catch_unwind(AssertUnwindSafe(|| match &self.side {
             Side::Dialling(calls) if !calls.has_shown() && !has_written => calls.end(unreachable(&reason.to_string())),
             Side::Dialling(calls) => calls.end(closed_status(reason)),
             Side::Accepting => session.calls().into_iter().for_each(|calls| calls.end(closed_status(reason))),
-        }
+        }));
         if let Some(layouts) = PeerLayouts::of(&session.caller.connection) {
             layouts.changed.notify_waiters();
         }
         self.offer.mounts.disconnected(session.mounted, reason);
-        settled.unwrap_or_else(|panic| resume_unwind(panic));
+        settled.and(ended).unwrap_or_else(|panic| resume_unwind(panic));
     }
 }
 
