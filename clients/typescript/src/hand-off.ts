@@ -63,7 +63,7 @@ export async function handOff<A, B>(address: Address, service: AnyService, metho
     let pending: number | undefined;
     let handOffRequest: Uint8Array;
     let delay = 1;
-    // Ignore later answers, because nobody would handle the errors of a socket that is handed off.
+    // Stop handling answers: a hand-off would remove the error listener of a socket that no caller gets.
     const end = (): void => closeSocket(open.off("data", data).resume());
     endLast = end;
     const closed = (): void => {

@@ -52,7 +52,7 @@ export function webSocket(url: string | URL, { protocols = [], WebSocket = globa
       events.close(problem || `the WebSocket was closed (${code}${reason && `, ${reason}`})`);
     };
     return {
-      // Copied, because `ws` reads the bytes later if it compresses them.
+      // Copied, because the library `ws` compresses asynchronously, and the caller reuses the buffer.
       send: (bytes) => socket.send(bytes.slice() as Uint8Array<ArrayBuffer>),
       close: () => socket.close(),
       buffered: () => socket.bufferedAmount,

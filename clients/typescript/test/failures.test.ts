@@ -619,7 +619,7 @@ test("messages that a handler does not read return their credit", () =>
     } as unknown as Handlers<typeof Page>),
   ));
 
-/** Regression test: the iterator was never returned, so a forwarded call stayed open at its server. */
+/** Regression test: the handler's iterator was not closed, so a call that the handler forwarded stayed open. */
 test("replies of a handler that starts after a reset are returned", () => {
   let returned = 0;
   const replies = { [Symbol.iterator]: () => ({ next: () => ({ done: false, value: {} }), return: () => (returned++, { done: true }) }) };

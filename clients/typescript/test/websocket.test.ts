@@ -72,7 +72,7 @@ test("a server that does not speak the subprotocol is left", async () => {
   other.close();
 });
 
-// Regression test: the library `ws` compresses messages asynchronously, and the buffer was reused before it was read.
+// Regression test: `ws` compresses messages asynchronously, and the channel reused their buffer before that.
 test("requests over a compressed WebSocket arrive unchanged", async () => {
   const lasts: (number | undefined)[] = [];
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1", perMessageDeflate: true });
