@@ -224,7 +224,7 @@ impl Broker {
         self.0.subscriptions.read().len()
     }
 
-    /// Publishes a message to the subscribers of its topic.
+    /// Handles a published message: delivers it to the subscribers of its topic, or rejects it.
     fn publish_packet(&self, session: &mut BrokerSession, packet: &Packet, outbox: &mut Outbox) -> Routed {
         let refused = self.0.operations.of(Kind::Refused);
         let Some((topic, _)) = split_name(&packet.body) else { return cut_off(packet) };

@@ -63,10 +63,10 @@ struct Queue {
 pub struct PermitPlace(u64);
 
 /// ```text
-///            grant                 expire
-///   Queued ---------> Granted(at) --------> PassedOver
-///      ^                 or a failed take       |
-///      +--------------- enter ------------------+
+///            grant                expire, withdraw
+///   Queued ---------> Granted(at) ----------------> PassedOver
+///      ^                                                |
+///      +------------------- enter ----------------------+
 /// ```
 #[derive(Debug)]
 enum Waiting {
@@ -220,7 +220,8 @@ impl Queue {
         if takes {
             self.remove(place);
         } else if has_grant {
-            // The number of permits was reduced after the grant. Withdraw it, so that the task is woken again.
+            // The number of permits was reduced after the grant. Withdraw the grant, so that the task is queued again
+            // and woken for the next free permit.
             self.tasks.insert(place.0, Waiting::PassedOver);
             self.granted -= 1;
         }

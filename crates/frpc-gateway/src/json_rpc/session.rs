@@ -50,7 +50,7 @@ const POSITIONAL: &str = "json-positional";
 /// JSON-RPC calls of one connection. A session performs no I/O: its owner passes messages to [`handle`](Self::handle),
 /// polls the session, and sends [`output`](Self::output). Dropping the session cancels all calls in progress.
 pub(crate) struct Session {
-    /// Context of the client's connection.
+    /// Connection that the messages arrive on.
     pub(crate) context: AdapterContext,
     inner: Inner,
 }

@@ -187,7 +187,8 @@ mod tests {
     use frisbee::testing::DetachedConnection;
     use std::task::Waker;
 
-    /// Regression test: a caller that queued for a slot while an accepted connection ended waited until its deadline.
+    /// Regression test: on an accepted connection, a caller that queued for a slot just after the connection had ended
+    /// waited until its deadline.
     #[tokio::test]
     async fn caller_does_not_queue_on_ended_connection() {
         let detached = DetachedConnection::new(Handle::current(), 1 << 20);
@@ -196,7 +197,7 @@ mod tests {
         let mut slot = SlotWaiter { link: &link, connection, place: PermitPlace::default() };
         let mut wait = || slot.poll_wait::<()>(&Context::from_waker(Waker::noop()));
         assert!(wait().is_pending());
-        // The caller was woken, and finds the call table full in the moment at which the connection ends.
+        // The connection ends after the caller was woken, and before it queues again.
         detached.end(&reason);
         link.calls.end(closed_status(&reason));
         assert!(matches!(wait(), Poll::Ready(Err(NotSent::Over(status))) if !status.may_have_run()));

@@ -1,4 +1,4 @@
-//! Tests of calls whose connection ends, with a peer that the test controls.
+//! Tests of client and server connections. The test writes and reads the bytes of the peer itself.
 
 use crate::api::BoxedCall;
 use crate::observe::{BatchObserver, ObservedMethod};
@@ -23,7 +23,7 @@ impl Client for Orders {
     const LAYOUT: &'static Layout = &FIRST;
 }
 
-/// Returns an encoded packet of a reserved operation.
+/// Returns an encoded packet.
 fn packet(id: u8, operation: u8, body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len()).expect("test body should be short").to_be_bytes();
     [&[0, 15, 0, id, 0, operation], &length[..], body].concat()
@@ -45,7 +45,7 @@ fn call(channel: &Channel) -> BoxedCall<'static, String> {
     call
 }
 
-/// Closes its connection in the first turn, and makes a call at the end of the next one.
+/// Router that closes its connection at the end of the first batch, and makes a call at the end of the second one.
 struct LateCaller(mpsc::UnboundedSender<BoxedCall<'static, String>>);
 
 impl Router for LateCaller {
@@ -70,7 +70,7 @@ impl Router for LateCaller {
     }
 }
 
-/// Regression test: a request that was written while its connection closed was reported as not run.
+/// Regression test: a call was reported as not run, although its request was written while the connection closed.
 #[tokio::test(start_paused = true)]
 async fn request_written_by_closing_connection_may_have_run() {
     let (calls, mut made) = mpsc::unbounded_channel();
@@ -79,13 +79,13 @@ async fn request_written_by_closing_connection_may_have_run() {
     let _channel = builder.connect_io(here).await.expect("in-memory connection should be accepted");
     let status = made.recv().await.expect("router should make a call").await.expect_err("connection should be closed");
     let mut written = Vec::new();
-    there.read_to_end(&mut written).await.expect("client should shut down its half");
+    there.read_to_end(&mut written).await.expect("client should close its connection");
     assert!(written.windows(5).any(|bytes| bytes == b"pears"), "request should be written");
     assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, true), "{status}");
 }
 
-/// Regression test: a call that waited for the layout of its client failed only five seconds after the connection was
-/// lost, or by its deadline.
+/// Regression test: a call that waited for the peer's layout noticed the loss of the connection only after
+/// [`HELD_TIME`] or at its deadline.
 #[tokio::test(start_paused = true)]
 async fn lost_connection_fails_call_awaiting_layout() {
     let (connected, mut connections) = mpsc::unbounded_channel();
@@ -93,10 +93,10 @@ async fn lost_connection_fails_call_awaiting_layout() {
     let server = server.build().expect("settings should be valid");
     let (mut client, there) = crate::memory();
     tokio::spawn(async move { server.serve_connection(there).await });
-    client.write_all(&hello_of_second()).await.expect("client should be able to write");
+    client.write_all(&hello_of_second()).await.expect("HELLO should be written");
     let connection = connections.recv().await.expect("server should report its connection");
     let channel = Channel::from_connection(&connection);
-    connection.peer_known().await.expect("client should be known");
+    connection.peer_known().await.expect("HELLO of the client should arrive");
     let pending = call(&channel);
     let (ask, mut read) = (packet(1, 3, &SECOND.fingerprint.bytes()), Vec::new());
     while !read.ends_with(&ask) {
@@ -109,7 +109,7 @@ async fn lost_connection_fails_call_awaiting_layout() {
     assert!(started.elapsed() < HELD_TIME, "{:?}", started.elapsed());
 }
 
-/// Observer that panics when calls succeed.
+/// Observer that panics when a call succeeds.
 struct BrokenObserver;
 
 impl BatchObserver for BrokenObserver {
@@ -124,7 +124,7 @@ impl BatchObserver for BrokenObserver {
     fn reclassified(&self, _method: u32, _code: Code, _nanos: u64) {}
 }
 
-/// Regression test: no reply or deadline completed the calls of the ended connection.
+/// Regression test: a panicking observer kept the calls of an ended connection pending forever.
 #[tokio::test(start_paused = true)]
 async fn panicking_observer_does_not_block_calls_of_ended_connection() {
     let (here, mut there) = crate::memory();
@@ -138,20 +138,20 @@ async fn panicking_observer_does_not_block_calls_of_ended_connection() {
     // The server answers the first call, and then sends a packet that is too long.
     let (hello, answer) = (packet(0, 3, b"fris\x01"), packet(0, 10, &[8, 0]));
     let too_long = [0, 15, 0, 0, 0, 10, 255, 255, 255, 255];
-    there.write_all(&[&hello[..], &answer, &too_long].concat()).await.expect("server should be able to write");
+    there.write_all(&[&hello[..], &answer, &too_long].concat()).await.expect("packets should be written");
     let ended = async { (first.await.err(), second.await.err()) };
     let (_, second) = tokio::time::timeout(Duration::from_secs(60), ended).await.expect("calls should end");
     assert_eq!(second.map(|status| status.code()), Some(Code::Unavailable));
 }
 
-/// The server needs the layout, but the client can send nothing after the request.
+/// A client can send nothing after a hand-off request, so it must send its layout before.
 #[tokio::test(start_paused = true)]
 async fn layout_precedes_hand_off_request_to_other_version() {
     let (here, mut there) = crate::memory();
     let channel = Channel::builder().connect_io(here).await.expect("in-memory connection should be accepted");
     let (asking, _handed) = channel.request_hand_off();
     let requesting = tokio::spawn(call(&asking));
-    there.write_all(&hello_of_second()).await.expect("server should be able to write");
+    there.write_all(&hello_of_second()).await.expect("HELLO should be written");
     let mut written = Vec::new();
     while !written.ends_with(b"pears") {
         written.push(there.read_u8().await.expect("client should request a hand-off"));

@@ -208,7 +208,8 @@ fn unpolled_task_delays_one_permit_once() {
     assert_eq!(lost as u128, GRANT_TIME.as_millis(), "unpolled task should cost one permit for the grant time");
 }
 
-/// Regression test: the task was not woken when the permit was available again, for example after a refused hand-off.
+/// Regression test: a task whose grant was withdrawn was not woken for the next free permit. Refused hand-offs withdraw
+/// grants.
 #[test]
 fn withdrawn_grant_is_granted_again() {
     let mut world = World::new(2, 1);

@@ -178,7 +178,7 @@ impl<R: Router> Engine<R> {
         if !matches!(reason, CloseReason::OtherProtocol) {
             attachments.drop_values();
         }
-        // Fail a pending hand-off request before the driver writes the last bytes and lingers.
+        // Fail a pending hand-off request now, because the driver may still flush and linger for a while.
         self.asking = None;
     }
 }

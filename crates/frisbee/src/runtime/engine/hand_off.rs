@@ -241,11 +241,11 @@ mod tests {
         let connection =
             Client::builder().connect_io(here, Handlers::new()).await.expect("in-memory connection should be accepted");
         let asking = tokio::spawn(async move { connection.hand_off(Operation::FIRST_USER, "").await });
-        there.write_all(&packet(3, HELLO)).await.expect("peer should be able to write its HELLO");
+        there.write_all(&packet(3, HELLO)).await.expect("HELLO should be written");
         let request = packet(8, &[10]);
         let mut received = Vec::new();
         while !received.ends_with(&request) {
-            received.push(there.read_u8().await.expect("client should send its request"));
+            received.push(there.read_u8().await.expect("connection should be open"));
         }
         there
             .write_all(&[packet(8, b"\x01granted"), b"raw".to_vec()].concat())
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(read, b"raw");
     }
 
-    /// Regression test: the caller waited until the closing connection had written its last bytes.
+    /// Regression test: a hand-off request failed only after the closing connection had flushed and lingered.
     #[tokio::test(start_paused = true)]
     async fn close_fails_pending_request_at_once() {
         let (here, mut there) = crate::memory();

@@ -1,4 +1,4 @@
-//! Wakers of tests: one that panics, and one that counts its wake-ups.
+//! Wakers for tests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,6 +13,7 @@ impl Wake for Broken {
     }
 }
 
+/// A waker that counts its wake-ups.
 #[derive(Default)]
 pub(crate) struct Counted(pub(crate) AtomicU64);
 

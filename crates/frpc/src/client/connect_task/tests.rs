@@ -197,7 +197,7 @@ fn callers_get_error_after_channel_runtime_ends() {
     assert!(error.contains(RUNTIME_ENDED), "{error}");
 }
 
-/// Regression test: the panic ended the task, and all later calls failed because "the runtime of the channel has ended".
+/// Regression test: a panicking waker of a caller ended the connect task, so all later calls failed.
 #[tokio::test(start_paused = true)]
 async fn panicking_waker_leaves_connect_task_running() {
     let failing = Arc::new(FailingConnector { takes: TIMEOUT / 10, ..FailingConnector::default() });

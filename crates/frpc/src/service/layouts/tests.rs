@@ -30,7 +30,7 @@ async fn call_is_not_held_after_timeout() {
     assert!(!layouts.holds_calls());
 }
 
-/// Regression test: the panic closed the connection.
+/// Regression test: a panicking waker of a call that waited for a layout closed the connection.
 #[tokio::test]
 async fn panicking_waker_of_waiting_call_is_caught() {
     let detached = DetachedConnection::new(Handle::current(), 1 << 20);

@@ -411,7 +411,7 @@ async fn freed_stream_wakes_call_that_may_use_it() {
     server.request().await;
 }
 
-/// Regression test: the panic ended the driver, and other calls of the connection were not woken.
+/// Regression test: a panicking waker ended the driver of the connection, and other calls were not woken.
 #[tokio::test(start_paused = true)]
 async fn panicking_waker_spares_other_grpc_calls() {
     let (transport, mut server) = Server::new(2).await;
@@ -432,7 +432,7 @@ async fn panicking_waker_spares_other_grpc_calls() {
     assert!(!link.is_closing());
 }
 
-/// Regression test: the panic ended the driver, and all calls of the connection were lost.
+/// Regression test: a panicking waker of a call that waited for a stream ended the driver of the connection.
 #[tokio::test(start_paused = true)]
 async fn panicking_waker_of_waiting_call_spares_connection() {
     let (transport, mut server) = Server::new(1).await;
