@@ -568,6 +568,7 @@ impl PacketWriter<'_> {
         // The difference cannot wrap, because the buffer has only grown since the header was written.
         let mut length = self.outbox.buffer.len().wrapping_sub(self.body);
         if self.is_joining && length < SHORT_MAX && self.outbox.bulk.len() == self.bulk_start {
+            self.outbox.end_short(self.body, length);
             std::mem::forget(self);
             return Ok(());
         }

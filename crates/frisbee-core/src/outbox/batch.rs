@@ -105,15 +105,10 @@ impl Outbox {
         let OpenMessage { body, bulk_start, is_joining } =
             if is_joining { self.join() } else { self.begin_message(id) };
         let written = write(PacketWriter { outbox: self, body, bulk_start, is_joining });
-        // If the writer was dropped, which removes the message, the length wraps and exceeds every limit.
         let end = self.buffer.len();
-        let length = end.wrapping_sub(body);
-        if is_joining && length < SHORT_MAX && self.bulk.len() == bulk_start {
-            if let Some(prefix) = self.buffer.get_mut(body.wrapping_sub(1)) {
-                *prefix = length as u8; // Cannot truncate: the length is below 0x80.
-            }
-            self.tail.end = end as u32; // Truncated above 4 GiB. The offset is then invalid, so no message is added.
-            return (written, Some(length));
+        // See `end_short`. If the writer was dropped, it removed the message, and `end` is below `body`.
+        if is_joining && self.tail.end as usize == end && end >= body {
+            return (written, Some(end.wrapping_sub(body)));
         }
         (written, self.settle(id, joins, is_joining, (body, bulk_start)))
     }
@@ -123,6 +118,16 @@ impl Outbox {
     fn join(&mut self) -> OpenMessage {
         self.buffer.push(0); // Reserved for the length.
         OpenMessage { body: self.buffer.len(), bulk_start: self.bulk.len(), is_joining: true }
+    }
+
+    /// Completes a message of the last batch that starts at `body` and whose `length` is below [`SHORT_MAX`].
+    #[inline(always)]
+    pub(super) fn end_short(&mut self, body: usize, length: usize) {
+        if let Some(prefix) = self.buffer.get_mut(body.wrapping_sub(1)) {
+            *prefix = length as u8; // Cannot truncate: the length is below 0x80.
+        }
+        // Truncated above 4 GiB. The offset is then invalid, so no message is added.
+        self.tail.end = self.buffer.len() as u32;
     }
 
     /// Starts a message that does not join an existing batch. It starts a packet, or turns the last packet into a
