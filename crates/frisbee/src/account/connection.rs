@@ -2,6 +2,7 @@
 //! from.
 
 use super::caller::Admission;
+use super::reservation::CHARGE_MAX;
 use super::{Budget, Traffic, TrafficCounts, WAITING_COST};
 use crate::debug::opaque_debug;
 use crate::sync::AtomicUsize;
@@ -162,7 +163,7 @@ impl Account {
     /// Charges the memory of a request with a pending handler. Returns the total charge in bytes, including the cost of
     /// the handler.
     pub(crate) fn charge_request(&self, bytes: usize) -> usize {
-        let charge = bytes.saturating_add(WAITING_COST);
+        let charge = bytes.saturating_add(WAITING_COST).min(CHARGE_MAX);
         self.charge(charge);
         charge
     }

@@ -5,6 +5,9 @@ use crate::debug::opaque_debug;
 use bytes::Bytes;
 use std::sync::Arc;
 
+/// Maximum charge in bytes. A counter that already contains other charges would overflow with a larger one.
+pub(super) const CHARGE_MAX: usize = isize::MAX.unsigned_abs();
+
 /// The memory budget of a server, or of a client connection; see
 /// [`ConnectionExt::memory_budget`](crate::rpc::ConnectionExt::memory_budget).
 ///
@@ -101,6 +104,7 @@ pub struct MemoryCharge {
 impl MemoryCharge {
     /// Charges the memory to the account even if the connection exceeds its share.
     pub(crate) fn new(account: &Arc<Account>, bytes: usize) -> Self {
+        let bytes = bytes.min(CHARGE_MAX);
         account.charge(bytes);
         Self::charged(account, bytes)
     }
@@ -134,8 +138,9 @@ impl MemoryCharge {
     }
 
     /// Changes the charge to `bytes` bytes, even if the connection exceeds its share. For objects that have already
-    /// grown or shrunk.
+    /// grown or shrunk. At most `isize::MAX` bytes are charged.
     pub fn resize(&mut self, bytes: usize) {
+        let bytes = bytes.min(CHARGE_MAX);
         self.account.adjust(self.charge, bytes);
         self.account.budget().counts.change_charged(bytes.wrapping_sub(self.charge));
         self.charge = bytes;

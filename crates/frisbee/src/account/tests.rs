@@ -46,6 +46,20 @@ fn charged_and_held_memory_is_released() {
     assert_eq!(Stats(budget).memory_held(), 0);
 }
 
+/// Regression test: the counters overflowed, which panics in debug builds.
+#[test]
+fn excessive_charge_overflows_no_counter() {
+    let account = of(&budget(100_000), 1);
+    let mut charge = MemoryCharge::new(&account, 1000);
+    let excessive = MemoryCharge::new(&account, usize::MAX);
+    assert!(excessive.bytes() > isize::MAX.unsigned_abs() / 2 && account.is_over());
+    drop(excessive);
+    charge.resize(usize::MAX);
+    charge.resize(10);
+    account.release(account.charge_request(usize::MAX));
+    assert_eq!((account.charged(), account.budget().charged()), (10, 10));
+}
+
 #[test]
 fn resized_charge_is_given_back_in_full() {
     let budget = budget(100_000);

@@ -246,7 +246,8 @@ pub trait ConnectionExt: sealed::Sealed {
     /// [`charge_request`](Self::charge_request) adds the cost of a pending handler. Use this method for tables and
     /// queues that [change](MemoryCharge::resize) their charge.
     ///
-    /// The charge may exceed the share of the connection, because the memory may already be allocated.
+    /// The charge may exceed the share of the connection, because the memory may already be allocated. At most
+    /// `isize::MAX` bytes are charged.
     fn charge(&self, bytes: usize) -> MemoryCharge {
         MemoryCharge::new(&self.connection().0.mailbox.account, bytes)
     }
