@@ -171,7 +171,9 @@ impl Subscription {
                     return Poll::Ready(Err(RecvError::Closed(reason.clone())));
                 }
                 // Register the waker under the lock. A message that arrives afterwards then wakes the reader.
-                queue.reader = Some(context.waker().clone());
+                let earlier = queue.reader.replace(context.waker().clone());
+                drop(queue);
+                drop(earlier); // Without the lock, because this may be the last reference to a task.
                 return Poll::Pending;
             }
             queue.take(&mut self.received);
@@ -222,7 +224,9 @@ impl Drop for Subscription {
     fn drop(&mut self) {
         self.shared.leave(self);
         // Empty the queue here, because route caches of the connection may keep the inbox alive for a while.
-        *self.inbox.0.lock() = Queue { closed: Some(CloseReason::Local), ..Queue::default() };
+        let closed = Queue { closed: Some(CloseReason::Local), ..Queue::default() };
+        let queue = std::mem::replace(&mut *self.inbox.0.lock(), closed);
+        drop(queue); // Without the lock, because the waker may be the last reference to a task.
     }
 }
 
@@ -344,6 +348,8 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::FIRST_OPERATION;
+    use std::sync::mpsc;
     use std::task::Wake;
 
     fn topic() -> Arc<TopicName> {
@@ -376,6 +382,34 @@ mod tests {
         inbox.extend([Entry::Reconnected].into_iter(), 500);
         wait();
         inbox.close(&CloseReason::Local);
+    }
+
+    /// A waker that sends, when dropped, whether the inbox is locked.
+    struct LastReference(Arc<Inbox>, mpsc::Sender<bool>);
+
+    impl Wake for LastReference {
+        fn wake(self: Arc<Self>) {}
+    }
+
+    impl Drop for LastReference {
+        fn drop(&mut self) {
+            self.1.send(self.0.0.is_locked()).expect("receiver should not be dropped");
+        }
+    }
+
+    /// Regression test: a task that was dropped with its waker deadlocked if it owned a handle of the inbox.
+    #[test]
+    fn waker_of_reader_is_dropped_unlocked() {
+        let shared = Arc::new(ClientShared::new(FIRST_OPERATION));
+        let mut subscription = shared.persistent_subscription("topic");
+        let (dropped, receiver) = mpsc::channel();
+        for _ in 0..2 {
+            let waker = Arc::new(LastReference(subscription.inbox.clone(), dropped.clone())).into();
+            assert!(subscription.poll_recv(&mut Context::from_waker(&waker)).is_pending());
+        }
+        assert_eq!(receiver.try_recv(), Ok(false), "waker should be dropped when it is replaced");
+        drop(subscription);
+        assert_eq!(receiver.try_recv(), Ok(false), "waker should be dropped with the subscription");
     }
 
     #[test]
