@@ -167,11 +167,12 @@ impl Mailbox {
         // now.
         inner.update_charge(&self.account);
         let filled = fill(&mut inner.outbox);
-        inner.charge(&self.account);
+        let surplus = inner.charge(&self.account);
         let task = self.to_wake(&inner);
         // Release the lock before waking, because the woken driver needs it immediately, and a waker may run arbitrary
         // code.
         drop(inner);
+        self.account.release(surplus);
         wake(task);
         Ok(filled)
     }
@@ -194,13 +195,14 @@ impl Mailbox {
             return Poll::Pending;
         }
         let filled = fill(&mut inner.outbox);
-        inner.charge(&self.account);
+        let surplus = inner.charge(&self.account);
         // Leave the queue only after appending the packet. Leaving earlier would let a later sender use the space
         // first.
         let entered = place.has_waited().then(|| inner.waiters.leave(place));
         let task = self.to_wake(&inner);
         drop(inner);
         drop(entered);
+        self.account.release(surplus);
         wake(task);
         Poll::Ready(Ok(filled))
     }
@@ -223,11 +225,12 @@ impl Mailbox {
             return Poll::Pending;
         }
         let filled = fill(&mut inner.outbox);
-        inner.charge(&self.account);
+        let surplus = inner.charge(&self.account);
         // A stream may send nothing in its turn. The driver then grants the turn to another stream.
         let is_settled = inner.outbox.is_empty() && inner.waiters.turns().is_none();
         let task = if is_settled { None } else { self.to_wake(&inner) };
         drop(inner);
+        self.account.release(surplus);
         wake(task);
         Poll::Ready(Ok(filled))
     }
@@ -317,13 +320,14 @@ impl Mailbox {
         let backlog = accept(&mut inner);
         inner.report(backlog);
         reader.notified = backlog;
-        inner.charge(&self.account);
+        let surplus = inner.charge(&self.account);
         if inner.waiters.is_empty() {
             drop(inner);
         } else {
             self.wake_producers(inner);
         }
         drop(earlier); // Outside of the lock, because this may drop a task.
+        self.account.release(surplus);
         TakeOutcome::Messages
     }
 
@@ -404,14 +408,18 @@ impl Mailbox {
     pub(crate) fn collect(&self, outbox: &mut Outbox) {
         let mut inner = self.inner.lock();
         outbox.append(&mut inner.outbox);
-        inner.charge(&self.account);
+        let surplus = inner.charge(&self.account);
+        drop(inner);
+        self.account.release(surplus);
     }
 
     /// Frees the memory of the outbox. Called when the connection is idle, so the outbox is empty.
     pub(crate) fn release(&self) {
         let mut inner = self.inner.lock();
         inner.outbox.release();
-        inner.charge(&self.account);
+        let surplus = inner.charge(&self.account);
+        drop(inner);
+        self.account.release(surplus);
     }
 
     /// Locks the mailbox for the driver and clears its notification.
@@ -567,9 +575,10 @@ impl Mailbox {
         inner.closed = Some(Box::new(reason.clone()));
         // Drop shared values outside of the lock, because that may run arbitrary code.
         let (unsent, step) = (std::mem::take(&mut inner.outbox), inner.hand_off.take());
-        inner.charge(&self.account);
+        let surplus = inner.charge(&self.account);
         let (streams, waiters) = (inner.streams.take_all(), inner.waiters.take_all().chain(inner.openers.take_all()));
         drop(inner);
+        self.account.release(surplus);
         streams.for_each(|stream| stream.handle_close());
         wake_all(waiters);
         drop((unsent, step));
@@ -630,10 +639,12 @@ impl MailboxState {
         self.output.update_charge(&mut self.outbox, account);
     }
 
-    /// Adjusts the memory charge to the current size of the outbox.
+    /// Adjusts the memory charge to the current size of the outbox. The caller must release the returned bytes after it
+    /// has unlocked the mailbox.
     #[inline]
-    pub(crate) fn charge(&mut self, account: &Account) {
-        self.output.charge(&self.outbox, account);
+    #[must_use]
+    pub(crate) fn charge(&mut self, account: &Account) -> usize {
+        self.output.charge(&self.outbox, account)
     }
 
     /// Removes a stream from the table, unless its id already belongs to another stream. Returns the wakers of the

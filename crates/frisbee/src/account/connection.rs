@@ -216,14 +216,16 @@ impl Account {
         self.traffic.clone()
     }
 
-    /// Changes the charge for unwritten output from `before` to `now` bytes. Does nothing at clients, where only the
-    /// program itself queues output.
+    /// Changes the charge for unwritten output from `before` to `now` bytes, and returns the bytes to release. Does
+    /// nothing at clients, where only the program itself queues output.
     #[cold]
-    pub(super) fn charge_output(&self, before: usize, now: usize) {
-        if self.is_shared() {
-            self.budget.counts.change_output(before, now);
-            self.adjust(before, now);
+    pub(super) fn charge_output(&self, before: usize, now: usize) -> usize {
+        if !self.is_shared() {
+            return 0;
         }
+        self.budget.counts.change_output(before, now);
+        self.charge(now.saturating_sub(before));
+        before.saturating_sub(now)
     }
 
     /// Changes the charge of an object after its size has changed from `before` to `now` bytes.

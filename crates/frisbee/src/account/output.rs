@@ -67,21 +67,21 @@ impl Output {
         outbox.set_room(room.map(|room| room.max(BODY_LEAST)));
     }
 
-    /// Adjusts the memory charge to the current size of the outbox.
+    /// Adjusts the memory charge to the current size of the outbox. If it has shrunk, returns the surplus in bytes. The
+    /// caller must [release](Account::release) it without holding a lock, because this wakes tasks that wait for memory.
     #[inline]
-    pub(crate) fn charge(&mut self, outbox: &Outbox, account: &Account) {
+    #[must_use]
+    pub(crate) fn charge(&mut self, outbox: &Outbox, account: &Account) -> usize {
         // If the outbox has shrunk, the subtraction wraps around to a value far above `STEP`, so the charge is reduced
         // too.
-        if outbox.memory().wrapping_sub(self.charged()) >= STEP {
-            self.charge_steps(outbox, account);
-        }
+        if outbox.memory().wrapping_sub(self.charged()) >= STEP { self.charge_steps(outbox, account) } else { 0 }
     }
 
     #[cold]
-    fn charge_steps(&mut self, outbox: &Outbox, account: &Account) {
+    fn charge_steps(&mut self, outbox: &Outbox, account: &Account) -> usize {
         let before = self.charged();
         self.steps = u32::try_from(outbox.memory() / STEP).unwrap_or(u32::MAX);
-        account.charge_output(before, self.charged());
+        account.charge_output(before, self.charged())
     }
 
     /// Returns the memory charged for the outbox in bytes.
@@ -160,11 +160,10 @@ mod tests {
         outbox
             .push(PacketId(1), Operation::FIRST_USER, &[0; 100_000][..])
             .expect("body should be within the maximum size of the outbox");
-        output.charge(&outbox, &account);
-        other.charge(&outbox, &client);
+        assert_eq!([output.charge(&outbox, &account), other.charge(&outbox, &client)], [0, 0]);
         let queued = stats.output_waiting();
         assert!(queued.is_multiple_of(STEP) && (96_000..200_000).contains(&queued), "{queued}");
-        output.charge(&Outbox::default(), &account);
-        assert_eq!(stats.output_waiting(), 0);
+        account.release(output.charge(&Outbox::default(), &account));
+        assert_eq!((stats.output_waiting(), account.charged()), (0, 0));
     }
 }

@@ -159,10 +159,11 @@ impl Stream {
             wake_all(openers);
             return Poll::Ready(Err(error.into()));
         }
-        inner.charge(&mailbox.account);
+        let surplus = inner.charge(&mailbox.account);
         let entered = room.place.has_waited().then(|| inner.waiters.leave(&mut room.place));
         drop(inner);
         drop(entered);
+        mailbox.account.release(surplus);
         mailbox.notify();
         Poll::Ready(Ok(Self::new(connection.clone(), shared)))
     }

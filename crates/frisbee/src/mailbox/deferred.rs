@@ -60,8 +60,11 @@ impl Deferred {
 
     /// Removes and returns the deferred packet at `index`. The oldest has index 0.
     pub(crate) fn remove(&self, index: usize, account: &Account) -> Option<DeferredPacket> {
-        let mut queue = self.0.lock();
-        queue.as_mut()?.remove(index, account)
+        let removed = self.0.lock().as_mut().and_then(|queue| queue.remove(index));
+        let (entry, charge) = removed?;
+        // Release the memory without the lock, because this wakes tasks.
+        account.release(charge);
+        Some(entry)
     }
 
     /// Returns the index of the oldest request of an operation with short replies, as determined by `is_short`. Returns
@@ -82,20 +85,18 @@ impl Deferred {
 
     /// Removes the deferred request of a cancelled call. Returns whether the request was in the queue.
     pub(crate) fn cancel(&self, id: PacketId, operation: Operation, account: &Account) -> bool {
-        let mut queue = self.0.lock();
-        let Some(queue) = queue.as_mut() else { return false };
         let is_it = |(DeferredPacket { packet, .. }, _): &(DeferredPacket, usize)| {
             packet.id == id && packet.operation == operation
         };
-        let index = queue.packets.iter().position(is_it);
-        index.and_then(|index| queue.remove(index, account)).is_some()
+        let removed = self.0.lock().as_mut().and_then(|queue| queue.remove(queue.packets.iter().position(is_it)?));
+        removed.map(|(_, charge)| account.release(charge)).is_some()
     }
 
     /// Removes the deferred packets of a stream and returns whether there were any. Later packets of the stream are
     /// still deferred.
     pub(crate) fn leave_stream(&self, id: PacketId, account: &Account) -> bool {
-        let mut queue = self.0.lock();
-        let Some(queue) = queue.as_mut() else { return false };
+        let mut guard = self.0.lock();
+        let Some(queue) = guard.as_mut() else { return false };
         let mut freed = 0;
         let before = queue.packets.len();
         queue.packets.retain(|(DeferredPacket { packet, .. }, charge)| {
@@ -104,8 +105,11 @@ impl Deferred {
             !leaves
         });
         queue.examined = 0;
-        queue.forget(freed, account);
-        queue.packets.len() < before
+        queue.forget(freed);
+        let has_left = queue.packets.len() < before;
+        drop(guard);
+        account.release(freed);
+        has_left
     }
 
     /// Returns whether later packets of a stream must be deferred because earlier ones are.
@@ -141,26 +145,28 @@ impl Deferred {
 }
 
 impl Queue {
-    fn remove(&mut self, index: usize, account: &Account) -> Option<DeferredPacket> {
+    /// Removes a packet and returns it with its memory charge, which the caller must release.
+    fn remove(&mut self, index: usize) -> Option<(DeferredPacket, usize)> {
         let (entry, charge) = self.packets.remove(index)?;
         self.examined -= usize::from(index < self.examined);
-        self.forget(charge, account);
-        Some(entry)
+        self.forget(charge);
+        Some((entry, charge))
     }
 
-    /// Releases the memory charge of a removed packet.
-    fn forget(&mut self, charge: usize, account: &Account) {
+    /// Deducts the memory charge of removed packets.
+    fn forget(&mut self, charge: usize) {
         self.charged -= charge;
         self.stops &= !self.packets.is_empty();
-        account.release(charge);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::Budget;
+    use crate::account::{Budget, MemoryWaiter};
+    use crate::tests::wake_counter::calling_waker;
     use std::sync::Arc;
+    use std::task::Context;
 
     const MIB: usize = 1 << 20;
 
@@ -171,6 +177,34 @@ mod tests {
     fn request(id: u16, length: usize) -> DeferredPacket {
         let packet = Packet::new(PacketId(id), Operation::FIRST_USER, vec![0; length]);
         DeferredPacket { packet, opens: false, stops: false }
+    }
+
+    /// Regression test: tasks that wait for memory were woken under the lock of the queue.
+    #[test]
+    fn memory_waiters_are_woken_without_lock() {
+        let (account, deferred) = (Arc::new(account(MIB, 0)), Arc::new(Deferred::default()));
+        let changes: [fn(&Deferred, &Account); 3] = [
+            |deferred, account| drop(deferred.remove(0, account)),
+            |deferred, account| assert!(deferred.cancel(PacketId(1), Operation::FIRST_USER, account)),
+            |deferred, account| assert!(deferred.leave_stream(PacketId(2), account)),
+        ];
+        for change in changes {
+            let stream = Packet::new(PacketId(2), Operation::STREAM, vec![0; 1000]);
+            deferred.push(request(1, 1000), &account);
+            deferred.push(DeferredPacket { packet: stream, opens: true, stops: false }, &account);
+            let rest = account.room();
+            account.charge(rest);
+            let (sender, woken) = std::sync::mpsc::channel();
+            let queue = deferred.clone();
+            let waker = calling_waker(move || sender.send(queue.0.is_locked()).expect("test should wait"));
+            let mut waiter = MemoryWaiter::new(&account);
+            assert!(waiter.poll_reserve(&mut Context::from_waker(&waker), 1000).is_pending());
+            change(&deferred, &account);
+            assert_eq!(woken.try_recv(), Ok(false));
+            account.release(rest);
+            deferred.clear(&account);
+            drop((waiter, waker));
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Tests of notifications between handles and the driver, without a connection.
 
 use super::*;
-use crate::account::{Budget, CallerKey};
+use crate::account::{Budget, CallerKey, MemoryWaiter};
 use crate::tests::wake_counter::{calling_waker, task};
 use crate::{Operation, PacketId};
 use std::sync::atomic::AtomicUsize;
@@ -409,6 +409,47 @@ fn wakers_are_woken_and_dropped_without_lock() {
     mailbox.finish();
     expect_call("the driver has ended");
     assert_eq!(locked.load(Ordering::SeqCst), 0);
+}
+
+/// Regression test: tasks that wait for memory were woken under the lock of the mailbox that released it.
+#[test]
+fn memory_waiters_are_woken_without_lock() {
+    let budget = Arc::new(Budget::new(MIB, 0));
+    let account = |user| Arc::new(Account::of_peer(budget.enter(CallerKey::User(user))));
+    let (account, other) = (account(1), account(2));
+    let mailbox = Arc::new(Mailbox::new(crate::BODY_MAX, MIB, account.clone()));
+    let [free, locked] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
+    let waker = {
+        let (mailbox, free, locked) = (mailbox.clone(), free.clone(), locked.clone());
+        calling_waker(move || {
+            let count = if mailbox.is_locked() { &locked } else { &free };
+            count.fetch_add(1, Ordering::SeqCst);
+        })
+    };
+    let changes: [fn(&Mailbox); 4] = [
+        |mailbox| {
+            mailbox.take(&mut MailboxReader::default(), Waker::noop(), true, 0, |inner| {
+                Outbox::default().append(&mut inner.outbox);
+                0
+            });
+        },
+        |mailbox| mailbox.collect(&mut Outbox::default()),
+        |mailbox| {
+            mailbox.lock().outbox.take_bytes();
+            mailbox.release();
+        },
+        |mailbox| mailbox.close(&CloseReason::Local),
+    ];
+    for change in changes {
+        mailbox.write(|outbox| push(outbox, 200_000)).expect("open mailbox should accept the packet");
+        let rest = budget.available().unsigned_abs();
+        other.charge(rest);
+        let mut waiter = MemoryWaiter::new(&account);
+        assert!(waiter.poll_reserve(&mut Context::from_waker(&waker), 1000).is_pending());
+        change(&mailbox);
+        assert_eq!([&free, &locked].map(|count| count.swap(0, Ordering::SeqCst)), [1, 0]);
+        other.release(rest);
+    }
 }
 
 #[test]

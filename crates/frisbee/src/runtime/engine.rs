@@ -515,7 +515,7 @@ impl<R: Router> Engine<R> {
         self.core.release();
         self.last_stream = None;
         shared.mailbox.release();
-        self.output.charge(self.core.outbox(), &shared.mailbox.account);
+        shared.mailbox.account.release(self.output.charge(self.core.outbox(), &shared.mailbox.account));
         shared.work.release();
         if self.is_idle_notified || shared.work.len() > 0 {
             return Ok(());
@@ -537,7 +537,8 @@ impl<R: Router> Engine<R> {
         let before = self.core.transmit().len();
         self.core.handle_written(count, now);
         self.count(Traffic::Written, count);
-        self.output.charge(self.core.transmit(), &self.handle.0.mailbox.account);
+        let account = &self.handle.0.mailbox.account;
+        account.release(self.output.charge(self.core.transmit(), account));
         // Compare the backlog before the write, because tasks wait only if they found it full.
         if self.handle.0.mailbox.is_full(before) {
             self.notify_producers();
@@ -656,9 +657,10 @@ impl<R: Router> Drop for Engine<R> {
         // Finish the mailbox after `end`, because handles that wait for it return the close reason that `end` sets.
         self.handle.0.mailbox.finish();
         self.handle.0.deferred.clear(&self.handle.0.mailbox.account);
-        self.handle.0.mailbox.account.release(self.body_charge + self.hello_charge);
+        let account = &self.handle.0.mailbox.account;
+        account.release(self.body_charge + self.hello_charge);
         // Charge an empty outbox, which releases the whole charge of the connection's output.
-        self.output.charge(&Outbox::default(), &self.handle.0.mailbox.account);
-        self.handle.0.mailbox.account.budget().trim(&self.handle.0.runtime);
+        account.release(self.output.charge(&Outbox::default(), account));
+        account.budget().trim(&self.handle.0.runtime);
     }
 }

@@ -192,13 +192,14 @@ impl Guard {
         if over {
             wake.extend(connection.leave_stream(&self.shared));
         }
-        let open = connection.closed.is_none();
+        let (open, account, mut surplus) = (connection.closed.is_none(), &self.connection.mailbox.account, 0);
         if open {
-            connection.update_charge(&self.connection.mailbox.account);
+            connection.update_charge(account);
             put(self.shared.id, signal, &mut connection.outbox);
-            connection.charge(&self.connection.mailbox.account);
+            surplus = connection.charge(account);
         }
         drop(connection);
+        account.release(surplus);
         if open {
             self.connection.mailbox.notify();
         }
