@@ -6,7 +6,7 @@ mod model_tests;
 use super::inbox::{COPY_BELOW, Inbox};
 use crate::account::{Account, Traffic, body_memory};
 use crate::clock;
-use crate::sync::{AtomicBool, Mutex, MutexGuard, wake, wake_all};
+use crate::sync::{AtomicBool, Mutex, MutexGuard, wake_all};
 use crate::{Outbox, PacketId, PacketWriter, PeerKind, SendError};
 use bytes::Bytes;
 use frisbee_core::flow::{Credit, Window, cost};
@@ -476,7 +476,7 @@ impl StreamShared {
         inner.inbox.push(message);
         let reader = inner.reader.take();
         drop(inner);
-        wake(reader);
+        wake_all(reader);
         Ok(StreamSignal::Nothing)
     }
 
@@ -511,7 +511,7 @@ impl StreamShared {
         inner.bytes.received += body.len() as u64;
         let reader = inner.reader.take();
         drop(inner);
-        wake(reader);
+        wake_all(reader);
         Some(StreamSignal::Nothing)
     }
 
@@ -620,7 +620,7 @@ impl StreamShared {
     /// Wakes the reader, because the peer has closed its half of the connection and no more messages will arrive.
     pub(crate) fn handle_eof(&self) {
         let reader = self.inner.lock().reader.take();
-        wake(reader);
+        wake_all(reader);
     }
 
     pub(crate) fn close_reason(&self) -> StreamEnd {

@@ -12,7 +12,7 @@ use crate::tests::wake_counter::task;
 use crate::transport::endpoint::EndpointInfo;
 use crate::{Config, PacketWriter, PeerKind};
 use frisbee_core::{BatchSize, Decoder, HeaderForm, Hello, tlv};
-use std::task::Waker;
+use std::task::{Wake, Waker};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::Handle;
 
@@ -101,6 +101,30 @@ fn read(stream: &mut Stream) -> usize {
 
 fn full(sent: &Result<(), TrySendError>) -> bool {
     matches!(sent, Err(TrySendError::Full))
+}
+
+/// A waker that panics when it is woken.
+struct BrokenWaker;
+
+impl Wake for BrokenWaker {
+    fn wake(self: Arc<Self>) {
+        panic!("on purpose")
+    }
+}
+
+/// Regression test: a panicking waker of a reader closed the connection.
+#[tokio::test]
+async fn panicking_waker_of_reader_is_caught() {
+    let (end, mut stream) = End::new(&native(100));
+    let mut wait = || {
+        while stream.poll_recv(&mut Context::from_waker(&Arc::new(BrokenWaker).into())).is_ready() {}
+    };
+    wait();
+    assert_eq!(end.comes(10), StreamSignal::Nothing);
+    wait();
+    assert_eq!(end.receive_batch(&[10, 20]), Some(StreamSignal::Nothing));
+    wait();
+    end.half_close();
 }
 
 #[tokio::test]
