@@ -296,7 +296,7 @@ impl LocalWorker {
                 return Ok(());
             }
             self.timers.borrow_mut().expire(&mut wakers);
-            wakers.drain(..).for_each(Waker::wake);
+            wake_all(&mut wakers);
             for _ in 0..ROUNDS {
                 self.poll_ready();
             }
@@ -311,7 +311,7 @@ impl LocalWorker {
             }
             // Release the borrow first, because waking a task may use the sockets.
             drop(sockets);
-            wakers.drain(..).for_each(Waker::wake);
+            wake_all(&mut wakers);
         }
     }
 
@@ -391,6 +391,13 @@ impl LocalWorker {
     }
 }
 
+/// Wakes tasks and empties the list. A waker that panics must not end the thread, because its other tasks would never
+/// be polled again.
+fn wake_all(wakers: &mut Vec<Waker>) {
+    let mut wakers = wakers.drain(..);
+    while catch_unwind(AssertUnwindSafe(|| wakers.by_ref().for_each(Waker::wake))).is_err() {}
+}
+
 /// Checks whether io_uring can drive sockets on this system. The result is cached per process.
 ///
 /// # Errors
@@ -423,6 +430,39 @@ fn try_out() -> io::Result<()> {
     match peer.read_exact(&mut byte) {
         Ok(()) => Ok(()),
         Err(error) => Err(io::Error::new(error.kind(), format!("a ring was set up and does not work: {error}"))),
+    }
+}
+
+#[cfg(all(test, not(frisbee_loom)))]
+mod tests {
+    use super::*;
+    use crate::Timer;
+    use std::future::{pending, poll_fn};
+
+    /// A waker that panics when it is woken.
+    struct BrokenWaker;
+
+    impl Wake for BrokenWaker {
+        fn wake(self: Arc<Self>) {
+            panic!("on purpose")
+        }
+    }
+
+    /// Regression test: a panicking waker ended the thread, but the worker still accepted tasks.
+    #[test]
+    fn panicking_waker_does_not_end_worker() {
+        let Ok(worker) = Worker::start("test".to_owned()) else { return eprintln!("SKIPPED: there are no rings here") };
+        let (sender, ended) = mpsc::channel();
+        worker.spawn(move || async move {
+            let soon = || Timer::new(Instant::now() + Duration::from_millis(1)).expect("worker should have timers");
+            let (mut broken, mut timer) = (soon(), soon());
+            assert!(broken.poll(&Context::from_waker(&Arc::new(BrokenWaker).into())).is_pending());
+            poll_fn(|context| timer.poll(context)).await;
+            sender.send(()).expect("test should wait");
+            pending::<()>().await;
+        });
+        ended.recv().expect("worker should still run the task");
+        assert!(!worker.has_ended());
     }
 }
 
