@@ -66,7 +66,7 @@ impl Clock {
     /// });
     /// ```
     pub async fn sleep(&self, time: Duration) {
-        let until = self.monotonic() + time;
+        let until = self.monotonic().saturating_add(time);
         loop {
             let left = until.saturating_sub(self.monotonic());
             // If the clock has slowed down during the sleep, time is left, and the loop sleeps again.

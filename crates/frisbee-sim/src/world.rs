@@ -248,7 +248,7 @@ impl World {
             Fault::Drift { node, millionths, time } => {
                 check_drift(millionths);
                 let ((node, _), now) = (self.numbers(&node, &node), self.elapsed());
-                self.0.lock().nodes[node].rate.start_drift(now, millionths, now + time);
+                self.0.lock().nodes[node].rate.start_drift(now, millionths, now.saturating_add(time));
                 sleep(time).await;
                 let now = self.elapsed();
                 self.0.lock().nodes[node].rate.stop_drift(now);
@@ -269,7 +269,7 @@ impl World {
 
     /// Extends a fault of a link so that it lasts at least for this time.
     fn extend(&self, (from, to): (usize, usize), time: Duration, fault: impl Fn(&mut LinkFaults) -> &mut u64) {
-        let until = self.0.now() + time.as_millis() as u64;
+        let until = self.0.now().saturating_add(u64::try_from(time.as_millis()).unwrap_or(FOREVER));
         let mut state = self.0.lock();
         let fault = fault(state.faults_mut(from, to));
         *fault = until.max(*fault);

@@ -186,3 +186,22 @@ fn zero_limits_of_random_faults_strike_at_once() {
         assert!(world.node("a").is_up() && starts.load(Ordering::Relaxed) > 1);
     });
 }
+
+/// Regression test: a fault or a sleep without an end overflowed the time of the world.
+#[test]
+fn faults_and_sleeps_may_be_endless() {
+    sim(1, |world| async move {
+        let (node, forever, minute) = (world.node("a"), Duration::MAX, Duration::from_secs(60));
+        node.start(|_process| async {});
+        let process = node.process();
+        sleep(SOON).await;
+        timeout(minute, process.clock().sleep(forever)).await.expect_err("sleep should not end");
+        let [a, b] = ["a", "b"].map(String::from);
+        let drift = Fault::Drift { node: a.clone(), millionths: 10, time: forever };
+        let partition = Fault::Partition { from: a, to: b, both_ways: false, time: forever };
+        for fault in [drift, partition] {
+            timeout(minute, world.inject_now(fault)).await.expect_err("fault should not end");
+        }
+        timeout(minute, process.dial("b")).await.expect_err("partition should last");
+    });
+}
