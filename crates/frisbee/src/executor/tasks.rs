@@ -18,7 +18,7 @@ mod model_tests;
 mod tests;
 
 use crate::executor::inline_permission::{Penalty, PermissionHandle};
-use crate::sync::{AtomicUsize, Mutex};
+use crate::sync::{AtomicUsize, Mutex, MutexGuard};
 use crate::{Operation, PacketId};
 use calls::Calls;
 pub use carrier::Job;
@@ -260,12 +260,23 @@ impl Tasks {
     /// Drops the job that handles this call, and ends its task even if the task is being polled. Returns `false` if
     /// there is no such job or it has already replied.
     pub(crate) fn cancel(&self, call: Call) -> bool {
-        let mut tasks = self.table.lock();
-        let Some(slots) = tasks.slots.as_mut() else { return false };
-        let Some(index) = slots.calls.find(call, &slots.all) else { return false };
-        let slot = &mut slots.all[index];
+        let tasks = self.table.lock();
+        let Some(slots) = &tasks.slots else { return false };
+        let Some(slot) = slots.calls.find(call, &slots.all) else { return false };
+        let id = JobSlotId { slot, job: slots.all[slot].job };
+        self.end_task(tasks, id).is_some_and(DetachedJob::finish)
+    }
+
+    /// Drops a job, and ends its task even if the task is being polled. Returns `false` if the job has already ended.
+    pub(crate) fn abort_one(&self, id: JobSlotId) -> bool {
+        self.end_task(self.table.lock(), id).map(DetachedJob::finish).is_some()
+    }
+
+    /// Frees the slot of a job and ends its task. Returns `None` if the job has already ended. Releases the lock.
+    fn end_task(&self, mut tasks: MutexGuard<'_, TaskTable>, id: JobSlotId) -> Option<DetachedJob> {
         // Remove the task first, so that `leave` does not keep it for reuse: it may still be polling this job.
-        let (carrier, id) = (slot.carrier.take(), JobSlotId { slot: index, job: slot.job });
+        let carrier = tasks.slot(id)?.carrier.take();
+        let slots = tasks.slots.as_mut()?;
         let left = slots.leave(id);
         self.calls_running.store(slots.calls_running, Ordering::Relaxed);
         // Release the lock first, because ending a task wakes it, which may run arbitrary code.
@@ -273,25 +284,7 @@ impl Tasks {
         if let Some(carrier) = carrier {
             carrier.end();
         }
-        left.is_some_and(DetachedJob::finish)
-    }
-
-    /// Drops a job, and ends its task even if the task is being polled. Returns `false` if the job has already ended.
-    pub(crate) fn abort_one(&self, id: JobSlotId) -> bool {
-        let mut tasks = self.table.lock();
-        let Some(slot) = tasks.slot(id) else { return false };
-        // As in `cancel`, do not keep a task for reuse that may still be polling this job.
-        let carrier = slot.carrier.take();
-        let left = tasks.slots.as_mut().and_then(|slots| {
-            let left = slots.leave(id);
-            self.calls_running.store(slots.calls_running, Ordering::Relaxed);
-            left
-        });
-        drop(tasks);
-        if let Some(carrier) = carrier {
-            carrier.end();
-        }
-        left.map(DetachedJob::finish).is_some()
+        left
     }
 
     /// Returns whether a job is still running.
