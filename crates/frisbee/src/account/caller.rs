@@ -109,7 +109,7 @@ pub(super) struct Caller {
     pub(super) key: CallerKey,
     budget: Arc<Budget>,
     /// Memory in bytes that the caller's requests and replies use.
-    held: AtomicUsize,
+    pub(super) held: AtomicUsize,
     /// Memory in bytes of the caller's connections themselves: state, buffers and TLS keys.
     fixed: AtomicUsize,
     /// Number of the caller's open connections.
@@ -186,7 +186,7 @@ impl Pool {
         self.free.fetch_add(count as isize, Ordering::Relaxed);
     }
 
-    fn add_held(&self, held: &AtomicUsize, count: usize) {
+    pub(super) fn add_held(&self, held: &AtomicUsize, count: usize) {
         let before = held.fetch_add(count, Ordering::Relaxed);
         // Only the update that crosses the threshold changes `large`, so each caller is counted once.
         if !self.is_large(before) && self.is_large(before + count) {
@@ -194,7 +194,7 @@ impl Pool {
         }
     }
 
-    fn remove_held(&self, held: &AtomicUsize, count: usize) {
+    pub(super) fn remove_held(&self, held: &AtomicUsize, count: usize) {
         let before = held.fetch_sub(count, Ordering::Relaxed);
         if self.is_large(before) && !self.is_large(before - count) {
             self.large.fetch_sub(1, Ordering::Relaxed);
@@ -267,14 +267,6 @@ impl Budget {
         // Release the lock before dropping the entry. The destructor of a caller drops an `Arc<Budget>`, and the budget
         // owns the locked map.
         drop(last);
-    }
-
-    pub(super) fn add_held(&self, caller: &Caller, count: usize) {
-        self.memory.add_held(&caller.held, count);
-    }
-
-    pub(super) fn remove_held(&self, caller: &Caller, count: usize) {
-        self.memory.remove_held(&caller.held, count);
     }
 
     /// Returns how many more bytes a connection may take from the budget. The connection has been granted `granted`

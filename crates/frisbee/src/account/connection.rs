@@ -198,7 +198,7 @@ impl Account {
         // waiters that compute their shares from all of them.
         self.granted.fetch_sub(count, Ordering::AcqRel);
         if let Some(caller) = &self.caller {
-            self.budget.remove_held(&caller.0, count);
+            self.budget.memory.remove_held(&caller.0.held, count);
         }
         self.budget.release_by(self.caller_number(), count);
     }
@@ -228,20 +228,10 @@ impl Account {
         before.saturating_sub(now)
     }
 
-    /// Changes the charge of an object after its size has changed from `before` to `now` bytes.
-    #[cold]
-    pub(crate) fn adjust(&self, before: usize, now: usize) {
-        if now > before {
-            self.charge(now - before);
-        } else {
-            self.release(before - now);
-        }
-    }
-
     fn add(&self, count: usize) {
         self.granted.fetch_add(count, Ordering::Relaxed);
         if let Some(caller) = &self.caller {
-            self.budget.add_held(&caller.0, count);
+            self.budget.memory.add_held(&caller.0.held, count);
         }
     }
 }

@@ -141,7 +141,8 @@ impl MemoryCharge {
     /// grown or shrunk. At most `isize::MAX` bytes are charged.
     pub fn resize(&mut self, bytes: usize) {
         let bytes = bytes.min(CHARGE_MAX);
-        self.account.adjust(self.charge, bytes);
+        self.account.charge(bytes.saturating_sub(self.charge));
+        self.account.release(self.charge.saturating_sub(bytes));
         self.account.budget().counts.change_charged(bytes.wrapping_sub(self.charge));
         self.charge = bytes;
     }
