@@ -105,7 +105,8 @@ impl Deferred {
             !leaves
         });
         queue.examined = 0;
-        queue.forget(freed);
+        queue.charged -= freed;
+        queue.stops &= !queue.packets.is_empty();
         let has_left = queue.packets.len() < before;
         drop(guard);
         account.release(freed);
@@ -149,14 +150,9 @@ impl Queue {
     fn remove(&mut self, index: usize) -> Option<(DeferredPacket, usize)> {
         let (entry, charge) = self.packets.remove(index)?;
         self.examined -= usize::from(index < self.examined);
-        self.forget(charge);
-        Some((entry, charge))
-    }
-
-    /// Deducts the memory charge of removed packets.
-    fn forget(&mut self, charge: usize) {
         self.charged -= charge;
         self.stops &= !self.packets.is_empty();
+        Some((entry, charge))
     }
 }
 
