@@ -9,7 +9,7 @@
 
 use crate::clock::{Clock, check_drift};
 use crate::disk::{Disk, keep};
-use crate::state::{FOREVER, Shared, State, note};
+use crate::state::{FOREVER, Shared, State};
 use crate::trace::{EventKind, RawEvent};
 use crate::transport::{Transport, connect};
 use std::fmt;
@@ -97,7 +97,7 @@ impl Node {
         let node = &mut state.nodes[self.number];
         if !node.is_up {
             node.is_up = true;
-            note(&self.shared, &mut state, EventKind::Start, self.number);
+            self.shared.trace(&mut state, &RawEvent::at(EventKind::Start, self.number));
         }
         let process = state.nodes[self.number].process;
         Process { shared: self.shared.clone(), number: self.number, process }
@@ -149,7 +149,7 @@ impl Node {
         if !state.nodes[self.number].is_up {
             return;
         }
-        note(&self.shared, &mut state, EventKind::Crash, self.number);
+        self.shared.trace(&mut state, &RawEvent::at(EventKind::Crash, self.number));
         let node = &mut state.nodes[self.number];
         (node.is_up, node.is_paused) = (false, false);
         node.process += 1;
@@ -201,7 +201,7 @@ impl Node {
         let node = &mut state.nodes[self.number];
         if node.is_up && !node.is_paused {
             node.is_paused = true;
-            note(&self.shared, &mut state, EventKind::Pause, self.number);
+            self.shared.trace(&mut state, &RawEvent::at(EventKind::Pause, self.number));
         }
     }
 
@@ -214,7 +214,7 @@ impl Node {
         }
         node.is_paused = false;
         let wakers = std::mem::take(&mut node.paused);
-        note(&self.shared, &mut state, EventKind::Resume, self.number);
+        self.shared.trace(&mut state, &RawEvent::at(EventKind::Resume, self.number));
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
     }

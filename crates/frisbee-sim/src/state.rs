@@ -4,7 +4,7 @@ use crate::cable::Cable;
 use crate::clock::Rate;
 use crate::fault::Fault;
 use crate::schedule::PendingFault;
-use crate::trace::{EventKind, RawEvent, Trace};
+use crate::trace::{RawEvent, Trace};
 use crate::transport::Wire;
 use fastrand::Rng;
 use parking_lot::{Mutex, MutexGuard};
@@ -301,9 +301,4 @@ impl State {
         }
         wakers
     }
-}
-
-/// Adds an event of a node to the trace.
-pub(crate) fn note(shared: &Shared, state: &mut State, kind: EventKind, node: usize) {
-    shared.trace(state, &RawEvent::at(kind, node));
 }
