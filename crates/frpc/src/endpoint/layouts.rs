@@ -1,6 +1,6 @@
 //! Exchange of the wire layouts of services with the peer, and the calls that wait for it.
 
-use super::Endpoint;
+use super::{Endpoint, REPLIES_END};
 use crate::endpoint::offer::ServiceOffer;
 use crate::endpoint::session::Session;
 use crate::service::layouts::{HeldCall, PeerLayouts};
@@ -103,6 +103,10 @@ impl Endpoint {
     #[cold]
     fn describe_layouts(&self, body: &[u8], outbox: &mut Outbox) -> Routed {
         let Some(asked) = asked(body) else { return Routed::close("malformed ASK: it has no list of fingerprints") };
+        // Limit the backlog here, because the dialling side reads regardless of it.
+        if !self.side.accepts() && outbox.len() >= REPLIES_END {
+            return Routed::close(format!("the peer did not read {} bytes of replies", outbox.len()));
+        }
         let named = self.side.calls().map(|calls| calls.with(|calls| calls.offers.named()));
         for fingerprint in asked {
             let offered = self.offer.table.layouts.iter().chain(named.iter().flatten());

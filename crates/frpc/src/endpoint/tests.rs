@@ -160,3 +160,28 @@ async fn layout_precedes_hand_off_request_to_other_version() {
     assert!(written.windows(layout.len()).any(|bytes| bytes == layout), "{written:?}");
     requesting.abort();
 }
+
+/// Regression test: a server that requested descriptions without reading them filled the memory of its client.
+#[tokio::test(start_paused = true)]
+async fn unread_descriptions_close_client_connection() {
+    static LONG: Layout = Layout::new("shop.Stock", &[90], 5, &[1; 60_000], "");
+    struct Stock;
+    impl Client for Stock {
+        const LAYOUT: &'static Layout = &LONG;
+    }
+    let (here, mut server) = crate::memory();
+    let _channel = Channel::builder().calls::<Stock>().connect_io(here).await.expect("connection should be accepted");
+    let mut hello = b"fris\x01".to_vec();
+    put_item(&mut hello, OFFERED, &LONG.item());
+    server.write_all(&packet(0, 3, &hello)).await.expect("HELLO should be written");
+    let ask = packet(1, 3, &LONG.fingerprint.bytes().repeat(64));
+    for _ in 0..30 {
+        // Ignore the error, because the client may have closed the connection.
+        let _ = server.write_all(&ask).await;
+    }
+    let mut read = Vec::new();
+    let done = tokio::time::timeout(Duration::from_secs(10), server.read_to_end(&mut read)).await;
+    assert!(done.is_ok(), "client sent {} bytes and should close its connection", read.len());
+    let reason = b"did not read";
+    assert!(read.windows(reason.len()).any(|bytes| bytes == reason), "client should state its reason");
+}
