@@ -338,18 +338,12 @@ impl Deref for AdapterMethod {
 }
 
 impl AdapterCaller {
-    /// Counts a unary call as in progress. Returns `false` if this exceeds the limit of concurrent calls.
-    fn enter_call(&self) -> bool {
+    /// Counts a unary call as in progress. Returns `None` if this exceeds the limit of concurrent calls.
+    fn enter_call(&self) -> Option<CallPermit<'_>> {
         // Count first and compare afterwards, so that concurrent calls cannot all pass the check.
-        let is_within = self.calls.fetch_add(1, Ordering::Relaxed) < self.connection.calls_max();
-        if !is_within {
-            self.leave_call();
-        }
-        is_within
-    }
-
-    fn leave_call(&self) {
-        self.calls.fetch_sub(1, Ordering::Relaxed);
+        let before = self.calls.fetch_add(1, Ordering::Relaxed);
+        let permit = CallPermit(&self.calls);
+        (before < self.connection.calls_max()).then_some(permit)
     }
 
     /// Returns the permits for concurrent calls of a method. They are shared by calls in all formats.
@@ -357,6 +351,15 @@ impl AdapterCaller {
         let new = running.permits()?;
         let mut permits = self.permits.lock();
         Some(permits.entry(operation).or_insert(new).clone())
+    }
+}
+
+/// Guard that removes a unary call from the number of calls in progress when dropped.
+struct CallPermit<'a>(&'a AtomicUsize);
+
+impl Drop for CallPermit<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

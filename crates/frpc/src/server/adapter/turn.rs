@@ -18,6 +18,7 @@ use bytes::Bytes;
 use frisbee::MemoryCharge;
 use frisbee::rpc::ConnectionExt;
 use parking_lot::MutexGuard;
+use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Instant;
@@ -134,31 +135,30 @@ impl AdapterSlot {
         let mut outcome = None;
         let inline = inline_runs.as_mut().is_some_and(|inline_runs| inline_runs.begin());
         adapter.connection.set_routed(self.method.operation);
-        let permits = &self.method.methods.caller;
-        let has_permit = permits.enter_call();
+        // Dropped even if the handler panics at its start.
+        let permit = self.method.methods.caller.enter_call();
         let served = self.instance.serve(Incoming {
             caller,
             envelope: Envelope { options, body, length },
             trace: trace.as_ref(),
             reply: ReplyTo::Adapter { out, outcome: &mut outcome },
             inline,
-            has_permit,
+            has_permit: permit.is_some(),
         });
         match served {
             ServeProgress::Refused => adapter.context.charge_abuse(length),
             ServeProgress::Started | ServeProgress::Slow => adapter.context.credit(length),
             ServeProgress::Overloaded => {}
         }
-        let answered = match outcome {
+        match outcome {
             Some(AdapterOutcome::Ready(result)) => AdapterCall::Ready(result),
-            // Return without `leave_call`, because the task's guard removes the call from the count when the task ends.
-            Some(AdapterOutcome::Pending(pending)) => return AdapterCall::InProgress(self.method.spawn(pending, make)),
+            Some(AdapterOutcome::Pending(pending)) => {
+                // The task's guard removes the call from the count when the task ends.
+                mem::forget(permit);
+                AdapterCall::InProgress(self.method.spawn(pending, make))
+            }
             None => AdapterCall::Ready(Err(Status::internal("the method has not answered"))),
-        };
-        if has_permit {
-            permits.leave_call();
         }
-        answered
     }
 }
 
