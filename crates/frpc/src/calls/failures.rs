@@ -7,6 +7,9 @@ use frisbee::{CloseReason, SendError};
 
 pub(crate) const RUNTIME_ENDED: &str = "the runtime of the channel has ended";
 
+/// Reason for a call or connection attempt that fails because the program has closed its channel.
+pub(crate) const CLOSED: &str = "the channel was closed by its owner";
+
 /// Returns the status of calls in flight on a connection that has closed.
 pub(crate) fn closed_status(reason: &CloseReason) -> Status {
     Status::unavailable(format!("the connection was lost and the call may have run: {reason}"))
@@ -14,7 +17,7 @@ pub(crate) fn closed_status(reason: &CloseReason) -> Status {
 
 /// Returns the status of a call made on a closed channel.
 pub(crate) fn closed() -> Status {
-    Status::failed_precondition("not sent: the channel was closed by its owner").not_run()
+    Status::failed_precondition(format!("not sent: {CLOSED}")).not_run()
 }
 
 pub(crate) fn unreachable(why: &str) -> Status {

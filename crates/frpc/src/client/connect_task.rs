@@ -4,7 +4,7 @@
 mod tests;
 
 use crate::Status;
-use crate::calls::failures::{RUNTIME_ENDED, closed, unreachable};
+use crate::calls::failures::{CLOSED, RUNTIME_ENDED, closed, unreachable};
 use crate::calls::offers::CalledServices;
 use crate::calls::table::CallTable;
 use crate::client::current::{CurrentLink, current_link, is_closed, replace_link};
@@ -125,7 +125,10 @@ impl ConnectTask {
     pub(crate) async fn dial_first(self: &Arc<Self>) -> Result<(), frisbee::Error> {
         let (sender, receiver) = oneshot::channel();
         self.spawn(&mut self.progress.lock(), Some(sender));
-        with_guarded_waker(receiver).await.unwrap_or_else(|_| Err(self.broken_off(RUNTIME_ENDED)))
+        with_guarded_waker(receiver).await.unwrap_or_else(|_| {
+            let why = if is_closed(&self.current) { CLOSED } else { RUNTIME_ENDED };
+            Err(self.broken_off(why))
+        })
     }
 
     /// Returns the error of a connection attempt that was aborted for the reason `why`.

@@ -165,6 +165,16 @@ async fn first_attempt_and_concurrent_call_both_end() {
     assert!(first.is_err() && call.is_err());
 }
 
+/// Regression test: the first attempt of a channel that was closed meanwhile stated that the runtime had ended.
+#[tokio::test(start_paused = true)]
+async fn first_attempt_states_close_of_channel() {
+    let failing = Arc::new(FailingConnector { takes: TIMEOUT / 10, ..FailingConnector::default() });
+    let links = Links::by(factory(), dialler(&failing), None);
+    let (first, ()) = tokio::join!(links.dial(), async { links.close() });
+    let error = first.expect_err("channel should be closed").to_string();
+    assert!(error.contains("closed by its owner") && !error.contains(RUNTIME_ENDED), "{error}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn links_name_server_and_last_failure() {
     let failing = Arc::default();
