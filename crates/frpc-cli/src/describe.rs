@@ -11,7 +11,7 @@ use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
 use prost_reflect::prost_types::method_options::IdempotencyLevel;
 use prost_reflect::prost_types::{
     DescriptorProto, EnumDescriptorProto, EnumOptions, EnumValueOptions, FieldDescriptorProto, FieldOptions,
-    FileDescriptorProto, MessageOptions, OneofDescriptorProto, ServiceDescriptorProto,
+    FileDescriptorProto, MessageOptions, OneofDescriptorProto, ServiceDescriptorProto, ServiceOptions,
 };
 use prost_reflect::{FileDescriptor, Kind, MessageDescriptor, Syntax};
 use serde_json::json;
@@ -187,9 +187,16 @@ impl Printer {
         }
     }
 
+    fn deprecated(&mut self, is_deprecated: bool, depth: usize) {
+        if is_deprecated {
+            self.line(depth, "option deprecated = true;");
+        }
+    }
+
     fn service(&mut self, service: &ServiceDescriptorProto, path: &[i32]) {
         self.comment(path, 0);
         self.line(0, &format!("service {} {{", service.name()));
+        self.deprecated(service.options.as_ref().is_some_and(ServiceOptions::deprecated), 1);
         for (at, method) in (0..).zip(&service.method) {
             self.comment(&[path, &[2, at]].concat(), 1);
             let request = streamed(method.client_streaming(), method.input_type());
@@ -202,9 +209,7 @@ impl Printer {
                 continue;
             }
             self.line(1, &format!("{head} {{"));
-            if options.deprecated() {
-                self.line(2, "option deprecated = true;");
-            }
+            self.deprecated(options.deprecated(), 2);
             if level != IdempotencyLevel::IdempotencyUnknown {
                 self.line(2, &format!("option idempotency_level = {};", level.as_str_name()));
             }
@@ -221,9 +226,7 @@ impl Printer {
 
     /// Prints the content of a message or group, and the closing brace.
     fn body(&mut self, message: &DescriptorProto, path: &[i32], depth: usize) {
-        if message.options.as_ref().is_some_and(MessageOptions::deprecated) {
-            self.line(depth + 1, "option deprecated = true;");
-        }
+        self.deprecated(message.options.as_ref().is_some_and(MessageOptions::deprecated), depth + 1);
         let nested: HashMap<&str, (i32, &DescriptorProto)> =
             (0..).zip(&message.nested_type).map(|(at, it)| (it.name(), (at, it))).collect();
         let groups: BTreeSet<&str> = message.field.iter().filter_map(group_name).collect();
@@ -331,6 +334,7 @@ impl Printer {
         if found.options.as_ref().is_some_and(EnumOptions::allow_alias) {
             self.line(depth + 1, "option allow_alias = true;");
         }
+        self.deprecated(found.options.as_ref().is_some_and(EnumOptions::deprecated), depth + 1);
         for (at, value) in (0..).zip(&found.value) {
             self.comment(&[path, &[2, at]].concat(), depth + 1);
             let deprecated = value.options.as_ref().is_some_and(EnumValueOptions::deprecated);
@@ -445,10 +449,42 @@ enum E {
   TWO = 2;
 }
 "#;
+        assert_eq!(reprinted(text, &["old.M", "old.E"]), text);
+    }
+
+    /// Regression test: services and enums were printed without their option `deprecated`.
+    #[test]
+    fn deprecated_items_are_printed_as_such() {
+        let text = r#"syntax = "proto3";
+
+package old;
+
+service S {
+  option deprecated = true;
+  rpc Get(.old.M) returns (.old.M) {
+    option deprecated = true;
+  }
+}
+
+message M {
+  option deprecated = true;
+  .old.E kind = 1 [deprecated = true];
+}
+
+enum E {
+  option deprecated = true;
+  ZERO = 0 [deprecated = true];
+}
+"#;
+        assert_eq!(reprinted(text, &["old.S", "old.M", "old.E"]), text);
+    }
+
+    /// Parses a file and prints these symbols.
+    fn reprinted(text: &str, symbols: &[&str]) -> String {
         let file = protox::file::File::from_source("old.proto", text).expect("schema should be valid");
         let set = prost_reflect::prost_types::FileDescriptorSet { file: vec![file.into()] };
         let schema = Schema::of_grpc(&set.encode_to_vec()).expect("descriptors should be accepted");
         let file = schema.pool.get_file_by_name("old.proto").expect("schema should contain the file");
-        assert_eq!(print(&file, &["old.M", "old.E"].map(str::to_owned).into()), text);
+        print(&file, &symbols.iter().map(|&symbol| symbol.to_owned()).collect())
     }
 }
