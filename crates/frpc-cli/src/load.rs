@@ -75,9 +75,9 @@ pub(crate) async fn load(arguments: &LoadArguments, context: &Context) -> Result
         deadline: arguments.deadline,
         failure: Mutex::default(),
     });
-    // Make one call on each connection first, to establish the connection and to detect mistakes.
-    for number in 0..calls.channels.len() {
-        calls.call(u64::try_from(number).unwrap_or_default()).await;
+    // Make one call on each connection first, to establish the connection.
+    for round in (0..).take(calls.channels.len()) {
+        calls.call(calls.weights.saturating_mul(round)).await;
     }
     calls.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
 
@@ -265,8 +265,7 @@ impl Calls {
     async fn make(&self, number: u64, method: usize) -> Result<(), Status> {
         let gone = || Status::internal("there is no such method or channel");
         let Prepared { callable, requests, .. } = self.methods.get(method).ok_or_else(gone)?;
-        let at = usize::try_from(number).unwrap_or_default() % self.channels.len().max(1);
-        let channel = self.channels.get(at).ok_or_else(gone)?;
+        let channel = self.channels.get(channel_of(number, self.weights, self.channels.len())).ok_or_else(gone)?;
         let made;
         let bodies = match requests {
             Requests::Constant(bodies) => bodies,
@@ -301,6 +300,13 @@ impl Calls {
     }
 }
 
+/// Returns the index of the channel for call `number`. Each round of `weights` calls starts at another channel, so that
+/// the calls of each method are distributed among all of them.
+fn channel_of(number: u64, weights: u64, channels: usize) -> usize {
+    let turn = number % weights + number / weights;
+    usize::try_from(turn).unwrap_or_default() % channels
+}
+
 /// Prints the progress of the load test until it is aborted.
 async fn progress(stats: Arc<Mutex<Stats>>) {
     let started = tokio::time::Instant::now();
@@ -319,5 +325,24 @@ async fn progress(stats: Arc<Mutex<Stats>>) {
             format!("{seconds:6.1} s  {calls} calls  {rate:.0}/s  {failed} failed  max {max:.1} ms")
         };
         let _ = write!(io::stderr(), "\r\x1b[K{line}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Regression test: if the number of connections and the sum of the weights had a common factor, each method was
+    /// called on some of the connections only.
+    #[test]
+    fn calls_of_each_method_use_all_channels() {
+        for (weights, channels) in [(1, 3), (2, 2), (2, 4), (3, 2), (4, 6), (10, 4)] {
+            for offset in 0..weights {
+                let rounds = (0..).take(channels).map(|round| offset + round * weights);
+                let mut used: Vec<_> = rounds.map(|number| channel_of(number, weights, channels)).collect();
+                used.sort_unstable();
+                assert_eq!(used, Vec::from_iter(0..channels), "{weights} calls in each round");
+            }
+        }
     }
 }
