@@ -33,6 +33,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use template::Template;
+use tokio::task::JoinSet;
 
 /// Default number of callers in a closed loop. Each caller waits for the reply to its call before it makes the next
 /// call.
@@ -76,9 +77,12 @@ pub(crate) async fn load(arguments: &LoadArguments, context: &Context) -> Result
         failure: Mutex::default(),
     });
     // Make one call on each connection first, to establish the connection.
+    let mut first = JoinSet::new();
     for round in (0..).take(calls.channels.len()) {
-        calls.call(calls.weights.saturating_mul(round)).await;
+        let calls = calls.clone();
+        first.spawn(async move { calls.call(calls.weights.saturating_mul(round)).await });
     }
+    first.join_all().await;
     calls.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
 
     let stats = Arc::new(Mutex::new(Stats::new(names, arguments.duration)));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::process::Stdio;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
@@ -119,6 +119,60 @@ fn load_ends_soon_after_its_server() {
         // After the server has stopped, each caller waits at most 1 s for a new connection.
         assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
     }
+}
+
+/// Greeter service whose first three calls wait for each other.
+#[derive(Default)]
+struct Meeting {
+    calls: AtomicU32,
+    waiting: AtomicU32,
+    has_met: Arc<AtomicBool>,
+    met: Notify,
+}
+
+/// Counts a call as waiting until it is dropped.
+struct Waiting<'a>(&'a AtomicU32);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Greeter for Meeting {
+    async fn greet(&self, request: Request<Name>) -> Result<Response<Greeting>, Status> {
+        if self.calls.fetch_add(1, Ordering::Relaxed) < 3 {
+            let (met, _waiting) = (self.met.notified(), Waiting(&self.waiting));
+            if self.waiting.fetch_add(1, Ordering::Relaxed) == 2 {
+                self.has_met.store(true, Ordering::Relaxed);
+                self.met.notify_waiters();
+            } else {
+                met.await;
+            }
+        }
+        Polite.greet(request).await
+    }
+
+    async fn recite(&self, request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {
+        Polite.recite(request).await
+    }
+}
+
+/// Regression test: a load of a slow method with many connections called the method on one after another before it
+/// started.
+#[test]
+fn connections_are_tried_at_the_same_time() {
+    let has_met = Arc::<AtomicBool>::default();
+    let service = Meeting { has_met: has_met.clone(), ..Meeting::default() };
+    let address = serve(|| async move {
+        let server = Server::builder().add_service(GreeterServer::new(service)).bind("127.0.0.1:0").await?;
+        Ok((server.local_addr().to_string(), server.serve()))
+    });
+    let load = ["load", "-p", "proto/greet.proto", "Greet", "name=Ada", "--duration", "50ms"];
+    // Without other calls, each of the first ones ends at its deadline.
+    let more = ["--connections", "3", "--deadline", "1s"];
+    assert!(run(&address, &[&load[..], &more].concat()).status.success());
+    assert!(has_met.load(Ordering::Relaxed));
 }
 
 /// Regression test: if the HTML file could not be written, the report of the whole load was lost.
