@@ -7,6 +7,7 @@
 use crate::failure::Failure;
 use crate::target::read;
 use crate::tensors::{TENSOR, message_from_json};
+use frpc::polyglot::NESTING_CEILING;
 use frpc::tensor::Tensor;
 use frpc_dynamic::{DynamicMessage, MessageDescriptor, from_json};
 use prost_reflect::prost::Message as _;
@@ -31,7 +32,7 @@ pub(crate) fn set(message: &mut DynamicMessage, parameter: &str) -> Result<(), F
         (None, Some(file)) => (path, ParameterValue::File(read(Path::new(file))?)),
         (None, None) => (path, ParameterValue::Text(value.to_owned())),
     };
-    in_message(message, path, &argument).map_err(|text| Failure::new(format!("{parameter:?}: {text}")))
+    in_message(message, path, &argument, NESTING_CEILING).map_err(|text| Failure::new(format!("{parameter:?}: {text}")))
 }
 
 /// Value in a parameter of the command line: text, JSON or the content of a file.
@@ -41,7 +42,9 @@ enum ParameterValue {
     Json(String),
 }
 
-fn in_message(message: &mut DynamicMessage, path: &str, argument: &ParameterValue) -> Result<(), String> {
+/// Sets the field at a path within a message that may contain this many further levels of messages.
+fn in_message(message: &mut DynamicMessage, path: &str, argument: &ParameterValue, levels: u32) -> Result<(), String> {
+    let inside = levels.checked_sub(1).ok_or_else(|| format!("messages nest deeper than {NESTING_CEILING}"))?;
     let end = path.find(['.', '[']).unwrap_or(path.len());
     let (name, rest) = path.split_at(end);
     let descriptor = message.descriptor();
@@ -73,10 +76,10 @@ fn in_message(message: &mut DynamicMessage, path: &str, argument: &ParameterValu
             return Ok(());
         }
         let value = map.entry(key).or_insert_with(|| Value::default_value(&of.kind()));
-        return in_message(value.as_message_mut().ok_or("not a message")?, inner, argument);
+        return in_message(value.as_message_mut().ok_or("not a message")?, inner, argument, inside);
     }
     if field.is_list() {
-        return in_list(message, &field, rest, argument);
+        return in_list(message, &field, rest, argument, inside);
     }
     match rest.strip_prefix('.') {
         None if rest.is_empty() => {
@@ -85,7 +88,8 @@ fn in_message(message: &mut DynamicMessage, path: &str, argument: &ParameterValu
         }
         Some(inner) => {
             let value = message.get_field_mut(&field);
-            in_message(value.as_message_mut().ok_or_else(|| format!("{name} is not a message"))?, inner, argument)
+            let value = value.as_message_mut().ok_or_else(|| format!("{name} is not a message"))?;
+            in_message(value, inner, argument, inside)
         }
         None => Err(format!("{name} is not a list")),
     }
@@ -96,6 +100,7 @@ fn in_list(
     field: &FieldDescriptor,
     rest: &str,
     argument: &ParameterValue,
+    levels: u32,
 ) -> Result<(), String> {
     let list = message.get_field_mut(field).as_list_mut().ok_or("not a list")?;
     if rest.is_empty() {
@@ -113,7 +118,9 @@ fn in_list(
     }
     let element = list.get_mut(index).ok_or("not in the list")?;
     match inner.strip_prefix('.') {
-        Some(inner) => in_message(element.as_message_mut().ok_or("its elements are not messages")?, inner, argument),
+        Some(inner) => {
+            in_message(element.as_message_mut().ok_or("its elements are not messages")?, inner, argument, levels)
+        }
         None if inner.is_empty() => {
             *element = single(&field.kind(), argument)?;
             Ok(())
@@ -279,6 +286,20 @@ mod tests {
             let read = message.get_field_by_name("x").unwrap().as_message().unwrap().encode_to_vec();
             assert_eq!(Tensor::decode(&*read).unwrap().shape, [2, 2], "{parameter}");
         }
+    }
+
+    /// Regression test: a path through many messages of a recursive type overflowed the stack.
+    #[test]
+    fn too_deep_path_is_rejected() {
+        let list = DescriptorPool::global().get_message_by_name("google.protobuf.ListValue");
+        let message = DynamicMessage::new(list.expect("type should be known"));
+        let set_at = |levels| {
+            let path = "values[0].list_value.".repeat(levels);
+            set(&mut message.clone(), &format!("{path}values[0].bool_value=true"))
+        };
+        set_at(10).expect("path should be accepted");
+        let error = set_at(100_000).expect_err("path should be rejected").to_string();
+        assert!(error.ends_with("messages nest deeper than 200"), "{error}");
     }
 
     #[test]
