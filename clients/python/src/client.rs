@@ -576,7 +576,7 @@ pub(crate) fn start<T: Send + 'static>(
     let sender = inbox.sender();
     // Box the future, because spawning moves it several times.
     let work = Box::pin(work);
-    let task = site.spawn(async move {
+    let task = site.spawn(inbox, async move {
         let output = work.await;
         sender.leave(Box::new(move |py| settle(future.bind(py), finish(py, output))));
     });

@@ -1,6 +1,7 @@
 //! [`Inbox`]: queue of callbacks from other threads for an event loop. Senders wake the loop at most once before it
 //! runs all queued callbacks, and never wait for Python.
 
+use crate::fork::Forkable;
 use crate::loop_runtime::LoopRuntime;
 use crate::reply::{Reply, called_by_loop};
 use parking_lot::Mutex;
@@ -11,6 +12,7 @@ use std::os::fd::AsRawFd as _;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::Semaphore;
 
 /// A callback to be run on the thread of an event loop.
 pub(crate) type LoopCallbackFn = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
@@ -35,6 +37,8 @@ struct Shared {
     is_rung: AtomicBool,
     bell: UnixStream,
     ear: UnixStream,
+    /// Has no permits, and is closed with the event loop. A forked child process must not wake the waiting tasks.
+    closed: Forkable<Semaphore>,
 }
 
 #[derive(Default)]
@@ -54,7 +58,8 @@ impl Inbox {
         let (bell, ear) = UnixStream::pair()?;
         bell.set_nonblocking(true)?;
         ear.set_nonblocking(true)?;
-        let shared = Arc::new(Shared { callbacks: Mutex::default(), is_rung: AtomicBool::new(false), bell, ear });
+        let (callbacks, closed) = (Mutex::default(), Forkable::new(Semaphore::new(0)));
+        let shared = Arc::new(Shared { callbacks, is_rung: AtomicBool::new(false), bell, ear, closed });
         Ok(Self { shared, event_loop, loop_runtime: Mutex::new(None) })
     }
 
@@ -102,6 +107,12 @@ impl Drop for Inbox {
         drop(callbacks);
         // Drop the remaining callbacks without the lock, because that may queue further ones.
         drop(left);
+        if let Ok(closed) = self.shared.closed.get() {
+            closed.close();
+        }
+        if let Some(loop_runtime) = self.loop_runtime.get_mut() {
+            loop_runtime.close();
+        }
     }
 }
 
@@ -137,6 +148,15 @@ impl Sender {
         if !self.0.is_rung.swap(true, Ordering::SeqCst) {
             // Ignore errors, because a full pipe has already woken the loop and a closed loop must not be woken.
             let _ = (&self.0.bell).write(&[1]);
+        }
+    }
+
+    /// Runs work until it has ended or the event loop is closed.
+    pub(crate) async fn until_closed(self, work: impl Future<Output = ()>) {
+        tokio::select! {
+            () = work => {}
+            // Fails when the loop is closed.
+            _ = self.0.closed.inherited().acquire() => {}
         }
     }
 

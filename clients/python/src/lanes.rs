@@ -222,11 +222,12 @@ pub(crate) enum Site {
 }
 
 impl Site {
-    /// Spawns a task whose result an event loop waits for. [`begin`](Self::begin) must be called afterwards.
-    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
+    /// Spawns a task whose result the loop of `inbox` waits for. [`begin`](Self::begin) must be called afterwards.
+    /// The task ends when the loop is closed.
+    pub(crate) fn spawn(&self, inbox: &Inbox, work: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         match self {
             Self::Loop(loop_runtime) => loop_runtime.spawn(work),
-            Self::Thread(runtime) => runtime.spawn(work).abort_handle(),
+            Self::Thread(runtime) => runtime.spawn(inbox.sender().until_closed(work)).abort_handle(),
         }
     }
 

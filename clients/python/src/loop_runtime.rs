@@ -45,7 +45,9 @@ fn this_thread() -> usize {
 
 /// A tokio runtime that an asyncio event loop drives by running it briefly on the thread of the loop.
 pub(crate) struct LoopRuntime {
-    runtime: RuntimeGuard,
+    /// The runtime. `None` after the event loop was closed.
+    runtime: Mutex<Option<RuntimeGuard>>,
+    handle: Handle,
     pauses: Arc<Pauses>,
     sockets: Mutex<Vec<Weak<socket::Shared>>>,
     last: Mutex<Instant>,
@@ -101,7 +103,8 @@ impl LoopRuntime {
             .build()?;
         let calls = Arc::new(Calls::default());
         let loop_runtime = Arc::new(Self {
-            runtime: RuntimeGuard::new(runtime),
+            handle: runtime.handle().clone(),
+            runtime: Mutex::new(Some(RuntimeGuard::new(runtime))),
             pauses,
             sockets: Mutex::default(),
             last: Mutex::new(Instant::now()),
@@ -130,7 +133,7 @@ impl LoopRuntime {
 
     /// Returns the runtime handle for creating channels.
     pub(crate) fn handle(&self) -> &Handle {
-        self.runtime.handle()
+        &self.handle
     }
 
     /// Returns the event loop, or `None` if it has been dropped or closed.
@@ -244,11 +247,22 @@ impl LoopRuntime {
         self.sockets.lock().push(socket);
     }
 
+    /// Drops the runtime with its tasks, because they refer to the Python tasks that wait for them. Called when the
+    /// event loop is closed.
+    pub(crate) fn close(&self) {
+        let runtime = self.runtime.try_lock().and_then(|mut runtime| runtime.take());
+        // Drop the runtime without the lock, because that may run Python code.
+        drop(runtime);
+    }
+
     /// Runs the tasks of the runtime until all of them wait.
     fn run(&self) {
+        // Return within a run, which the destructor of a Python object may request.
+        let Some(runtime) = self.runtime.try_lock() else { return };
+        let Some(runtime) = &*runtime else { return };
         *self.last.lock() = Instant::now();
         self.pauses.count.store(0, Ordering::Relaxed);
-        self.runtime.block_on(poll_fn(|context| {
+        runtime.block_on(poll_fn(|context| {
             // Return at the second pause. The runtime checks its timers after the first one and then runs the woken
             // tasks.
             if self.pauses.count.load(Ordering::Relaxed) >= 2 {

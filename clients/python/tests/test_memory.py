@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 
+import pytest
+
 from .conftest import LIMIT, program
 
 MANY = int(os.environ.get("FRISBEE_MANY", 10_000))
@@ -81,6 +83,8 @@ with server.start("127.0.0.1:0"):
 def test_server_that_starts_again_leaves_no_memory() -> None:
     text = """
 import os
+
+import pytest
 from frisbee_rpc import Server
 server = Server()
 def sum(a: int, b: int) -> int:
@@ -97,5 +101,40 @@ def round(starts: int) -> int:
 before = round(5)
 grown = round(30) - before
 assert grown < 20_000_000, grown
+"""
+    program(text)
+
+
+@pytest.mark.parametrize("waiting", ["client.wait()", "anext(client.count())", "anext(aiter(messages))"])
+def test_closed_loop_frees_tasks_that_wait_for_calls(waiting: str) -> None:
+    """Regression test: calls in flight kept the task, the client and its connection forever."""
+    text = f"""
+import asyncio, gc, weakref
+from typing import AsyncIterator
+from frisbee_rpc import AsyncClient, Server
+server = Server(topics=True)
+@server
+async def wait() -> None:
+    await asyncio.Event().wait()
+@server
+async def count() -> AsyncIterator[int]:
+    await asyncio.Event().wait()
+    yield 1
+async def start() -> weakref.ref[object]:
+    client = await AsyncClient.connect(server.address)
+    messages = await client.topics().subscribe("news")
+    async def main() -> None:
+        await {waiting}
+    task = asyncio.create_task(main())
+    await asyncio.sleep(0)
+    return weakref.ref(task)
+with server.start("127.0.0.1:0"):
+    loop = asyncio.new_event_loop()
+    task = loop.run_until_complete(start())
+    loop.close()
+    # The thread of the topics' connection drops its reference concurrently. The next call into the package releases it.
+    while task() is not None:
+        server.address
+        gc.collect()
 """
     program(text)
