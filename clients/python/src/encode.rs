@@ -257,17 +257,20 @@ pub(crate) fn integer<'py, T>(value: &Bound<'py, PyAny>) -> PyResult<T>
 where
     T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
 {
-    value.extract().map_err(|error: PyErr| {
-        if error.is_instance_of::<PyOverflowError>(value.py()) {
-            PyValueError::new_err(format!("{value} does not fit the integers of the field"))
-        } else {
-            expected("an int", value)
-        }
-    })
+    value.extract().map_err(|error| not_a_number(value, &error, "an int"))
 }
 
 pub(crate) fn float(value: &Bound<'_, PyAny>) -> PyResult<f64> {
-    value.extract().map_err(|_| expected("a float", value))
+    value.extract().map_err(|error| not_a_number(value, &error, "a float"))
+}
+
+fn not_a_number(value: &Bound<'_, PyAny>, error: &PyErr, what: &str) -> PyErr {
+    if !error.is_instance_of::<PyOverflowError>(value.py()) {
+        return expected(what, value);
+    }
+    // Python refuses to convert huge numbers to text.
+    let number = value.str().map_or_else(|_| "the number".to_owned(), |number| number.to_string());
+    PyValueError::new_err(format!("{number} does not fit the type of the field"))
 }
 
 pub(crate) fn expected(what: &str, found: &Bound<'_, PyAny>) -> PyErr {

@@ -251,11 +251,19 @@ def test_a_value_of_another_type_is_refused_before_it_is_sent(server: Server, co
     def sum(a: int, b: int) -> int:
         return a + b
 
+    @server
+    def half(ratio: float) -> float:
+        return ratio / 2
+
     client = connect()
     with pytest.raises(TypeError, match="a: an int expected, not str"):
         client.sum(a="2", b=2)
     with pytest.raises(ValueError, match="a: .* does not fit"):
         client.sum(a=2**63, b=2)
+    with pytest.raises(ValueError, match="a: the number does not fit"):
+        client.sum(a=10**5000, b=2)
+    with pytest.raises(ValueError, match="ratio: 100* does not fit"):
+        client.half(ratio=10**400)
     with pytest.raises(TypeError, match=r"sum\(\) has no argument 'c'; it has: a, b"):
         client.sum(c=2)
     with pytest.raises(AttributeError, match="no method product; it has: sum"):
