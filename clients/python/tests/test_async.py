@@ -285,6 +285,22 @@ def test_a_client_serves_one_loop_after_the_other() -> None:
         assert caught.value.code is Code.FAILED_PRECONDITION
 
 
+def test_server_whose_loop_was_stopped_stops() -> None:
+    """Regression test: `stop` raised an exception, because the loop was closed."""
+    server, threads = Server(), []
+
+    @server
+    async def end() -> None:
+        threads.append(threading.current_thread())
+        asyncio.get_running_loop().stop()
+
+    server.start("127.0.0.1:0")
+    with Client(server.address, timeout=LIMIT) as client:
+        client.end()
+    threads[0].join(LIMIT)
+    server.stop()
+
+
 def test_server_in_the_thread_of_a_closed_client_stops_at_once() -> None:
     async def main() -> None:
         server = functions().start("127.0.0.1:0")

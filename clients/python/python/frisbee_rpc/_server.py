@@ -324,7 +324,9 @@ class Server:
             self._close_processes()
             if background is not None:
                 loop, thread = background
-                loop.call_soon_threadsafe(loop.stop)
+                # A task that has called `sys.exit` has already closed the loop.
+                with contextlib.suppress(RuntimeError):
+                    loop.call_soon_threadsafe(loop.stop)
                 thread.join(limit)
             if self._stopped is not None:
                 self._stopped()
