@@ -78,8 +78,8 @@ impl Channel {
         Ok(Self { parts: Forkable::new(parts) })
     }
 
-    /// Closes the connection. Calls in flight fail. If the connection was created by the parent process of a fork, it
-    /// stays open.
+    /// Prevents further calls. The connection closes when the calls in flight have ended. A connection of the parent
+    /// process of a fork stays open.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let Ok(parts) = self.parts.get() else { return Ok(()) };
         match parts {

@@ -188,8 +188,8 @@ impl Lanes {
         Ok(Lane { channel, site: Site::Loop(loop_runtime), timeout })
     }
 
-    /// Closes all connections. Calls in flight fail. Connections driven by event loops of other threads close when
-    /// these loops run their runtimes again.
+    /// Prevents further calls. Connections close when the calls in flight have ended. Those driven by event loops of
+    /// other threads close when these loops run their runtimes again.
     pub(crate) fn close(&self) -> Vec<Arc<LoopRuntime>> {
         self.is_closed.store(true, Ordering::Relaxed);
         self.shared.close();

@@ -62,7 +62,7 @@ impl Serving {
         })
     }
 
-    /// Closes the connection, so that calls in flight fail.
+    /// Prevents further calls. The connection closes when the calls in flight have ended.
     pub(crate) fn close(&self) {
         // Abort the reconnecting task first, because it would replace the closed connection.
         self.staying.abort();

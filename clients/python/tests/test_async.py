@@ -285,6 +285,25 @@ def test_a_client_serves_one_loop_after_the_other() -> None:
         assert caught.value.code is Code.FAILED_PRECONDITION
 
 
+def test_call_in_flight_continues_after_its_client_closes() -> None:
+    async def main() -> None:
+        server, leave = waiting()
+
+        @server
+        async def count() -> AsyncIterator[int]:
+            for number in range(3):
+                yield number
+
+        with server.start("127.0.0.1:0"):
+            async with AsyncClient(server.address) as client:
+                wait, numbers = asyncio.ensure_future(client.wait()), client.count()
+                assert await anext(numbers) == 0
+            leave.set()
+            assert [await wait, await anext(numbers), await anext(numbers)] == [None, 1, 2]
+
+    run(main)
+
+
 def test_server_whose_loop_was_stopped_stops() -> None:
     """Regression test: `stop` raised an exception, because the loop was closed."""
     server, threads = Server(), []

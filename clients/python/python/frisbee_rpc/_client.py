@@ -167,7 +167,7 @@ class _Base:
         return copy
 
     def close(self) -> None:
-        """Closes the connection. Calls in flight fail."""
+        """Closes the client. Further calls fail. The connection closes when the calls in flight have ended."""
         self._channel.close()
 
 

@@ -164,7 +164,8 @@ class _ServiceClient:
         return call(self._api, self._places[name], value, timeout, metadata)
 
     def close(self) -> None:
-        """Closes the connection. Calls in flight fail, including those of other clients that share the connection."""
+        """Closes the client and those that share its connection. Further calls fail. The connection closes when the calls
+        in flight have ended."""
         self._client.close()
 
 
