@@ -221,7 +221,8 @@ impl Shared {
                 return Ok(output);
             }
             #[allow(clippy::redundant_closure_for_method_calls)] // Only a closure works for every lifetime.
-            if let Err(error) = Python::attach(|py| py.check_signals()) {
+            // Without an interpreter, which has ended before its last objects, there are no signals.
+            if let Some(Err(error)) = Python::try_attach(|py| py.check_signals()) {
                 // Drop the call before the flush, because the drop queues its CANCEL.
                 future = None;
                 drop(future);

@@ -432,6 +432,23 @@ os._exit(0)
     assert program(text) == "2\n"
 
 
+def test_call_of_a_destructor_at_the_end_of_the_interpreter_fails() -> None:
+    """Regression test: the call panicked, because signals were checked without an interpreter."""
+    text = SERVER + """
+import builtins
+class Late:
+    def __init__(self) -> None:
+        self.client = Client(server.address)
+    def __del__(self) -> None:
+        try:
+            self.client.sum(1, 2)
+        except BaseException as error:
+            print("failed" if isinstance(error, Exception) else "panicked", flush=True)
+builtins.late = Late()
+"""
+    assert "panicked" not in program(text)
+
+
 def test_clients_and_servers_of_the_parent_close_in_a_child() -> None:
     """Regression test: closing a client of the parent raised an exception in the child."""
     text = SERVER + """
