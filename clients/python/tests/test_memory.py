@@ -138,3 +138,30 @@ with server.start("127.0.0.1:0"):
         gc.collect()
 """
     program(text)
+
+
+def test_closed_loop_frees_tasks_of_its_handlers() -> None:
+    """Regression test: a call and the task of its handler kept each other."""
+    text = """
+import asyncio, gc, weakref
+from frisbee_rpc import AsyncClient, Server
+async def start() -> weakref.ref[object]:
+    server, listens, tasks = Server(), asyncio.Event(), asyncio.Queue()
+    @server
+    async def wait() -> None:
+        tasks.put_nowait(asyncio.current_task())
+        await asyncio.Event().wait()
+    serving = asyncio.create_task(server.serve("127.0.0.1:0", started=listens.set))
+    await listens.wait()
+    call = asyncio.create_task((await AsyncClient.connect(server.address)).wait())
+    return weakref.ref(await tasks.get())
+with Server(topics=True).start("127.0.0.1:0") as other:
+    loop = asyncio.new_event_loop()
+    task = loop.run_until_complete(start())
+    loop.close()
+    # The thread of the connection drops its reference concurrently. The next call into the package releases it.
+    while task() is not None:
+        other.address
+        gc.collect()
+"""
+    program(text)

@@ -119,6 +119,9 @@ impl Drop for FailIfDropped {
     fn drop(&mut self) {
         if let Some(shared) = self.0.take() {
             shared.set(Err(Status::unavailable("the event loop of the handler is closed")), None);
+            // The task refers to the call, so that neither would be freed.
+            let task = shared.0.lock().task.take();
+            drop(task);
         }
     }
 }
@@ -239,8 +242,7 @@ impl LoopCall {
 impl Drop for LoopCall {
     fn drop(&mut self) {
         if self.shared.end() {
-            let shared = self.shared.clone();
-            self.sender.leave(Box::new(move |py| shared.cancel(py)));
+            self.shared.leave(&self.sender, |py, shared| shared.cancel(py));
         }
     }
 }
