@@ -306,7 +306,8 @@ def test_call_in_flight_continues_after_its_client_closes() -> None:
 
 def test_server_whose_loop_was_stopped_stops() -> None:
     """Regression test: `stop` raised an exception, because the loop was closed."""
-    server, threads = Server(), []
+    server = Server()
+    threads: list[threading.Thread] = []
 
     @server
     async def end() -> None:
