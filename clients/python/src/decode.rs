@@ -14,7 +14,7 @@ use frpc::polyglot::{CONTAINER_MEMORY_MAX, Decoder, Kind as WireKind, NESTING_MA
 use frpc_dynamic::layout::Element;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 /// Memory in bytes charged for a list or dict slot, including a small object that it refers to.
 const SLOT_BYTES: usize = 40;
@@ -194,7 +194,7 @@ impl Reader<'_> {
             Element::F32 => PyFloat::new(py, from.f32().map_err(refused)?.into()).into_any(),
             Element::F64 => PyFloat::new(py, from.f64().map_err(refused)?).into_any(),
             Element::String => PyString::new(py, from.str().map_err(refused)?).into_any(),
-            Element::Bytes => tensor::own(py, from.slice().map_err(refused)?),
+            Element::Bytes => PyBytes::new(py, from.slice().map_err(refused)?).into_any(),
             Element::Enum(indexes) => {
                 let number = indexes.decode(from).map_err(refused)?;
                 let number =
@@ -288,7 +288,7 @@ fn absent<'py>(py: Python<'py>, field: &FieldPlan) -> PyResult<Option<Bound<'py,
                 Element::Bool => PyBool::new(py, false).to_owned().into_any(),
                 Element::F32 | Element::F64 => PyFloat::new(py, 0.0).into_any(),
                 Element::String => PyString::new(py, "").into_any(),
-                Element::Bytes => tensor::own(py, b""),
+                Element::Bytes => PyBytes::new(py, b"").into_any(),
                 _ => PyInt::new(py, 0).into_any(),
             },
             _ => return Ok(Some(py.None().into_bound(py))),

@@ -3,11 +3,11 @@
 use crate::buffer::shared;
 use crate::encode::refused;
 use crate::plan::Plan;
-use crate::tensor::own;
 use frpc::polyglot::{Decoder, Encoder};
 use frpc::tensor::Image;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyBytes;
 
 /// Encodes a Python image as a file in a lossless format, using Pillow.
 pub(crate) fn file(value: &Bound<'_, PyAny>) -> PyResult<Image> {
@@ -20,7 +20,7 @@ pub(crate) fn file(value: &Bound<'_, PyAny>) -> PyResult<Image> {
 /// Decodes an image file received from a peer to a Pillow image.
 pub(crate) fn picture<'py>(py: Python<'py>, file: &Image) -> PyResult<Bound<'py, PyAny>> {
     static READ: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    READ.import(py, "frisbee_rpc._images", "read")?.call1((own(py, &file.data),))
+    READ.import(py, "frisbee_rpc._images", "read")?.call1((PyBytes::new(py, &file.data),))
 }
 
 /// Encodes the fields of an image message.

@@ -203,7 +203,7 @@ impl<'py> FromJson<'py, '_> {
             Element::F32 => PyFloat::new(py, value::<f32>(from)?.into()).into_any(),
             Element::F64 => PyFloat::new(py, value(from)?).into_any(),
             Element::String => PyString::new(py, &from.string("string")?).into_any(),
-            Element::Bytes => tensor::own(py, &value::<Vec<u8>>(from)?),
+            Element::Bytes => PyBytes::new(py, &value::<Vec<u8>>(from)?).into_any(),
             Element::Message(_) => return Err(Reader::refuse(at, "a scalar expected, found a message")),
         })
     }

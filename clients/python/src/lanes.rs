@@ -104,9 +104,8 @@ impl Settings {
 
     /// Creates a channel that is driven by an event loop.
     fn channel_in(&self, loop_runtime: &Arc<LoopRuntime>) -> PyResult<frpc::Channel> {
-        let _context = loop_runtime.handle().enter();
-        let (address, weak, sender) =
-            (self.address.clone(), Arc::downgrade(loop_runtime), loop_runtime.sender().clone());
+        let _context = loop_runtime.handle.enter();
+        let (address, weak, sender) = (self.address.clone(), Arc::downgrade(loop_runtime), loop_runtime.sender.clone());
         let connector = move || connected(address.clone(), weak.clone(), sender.clone());
         self.builder()?.connect_lazy_with_connector(connector).map_err(failed)
     }
@@ -198,7 +197,7 @@ impl Lanes {
             channel.close();
             if let Some(loop_runtime) = loop_runtime.upgrade() {
                 // Wake the loop, because the connection closes only when the loop drives its runtime.
-                loop_runtime.sender().ring();
+                loop_runtime.sender.ring();
                 loops.push(loop_runtime);
             }
         }
@@ -243,8 +242,8 @@ impl Site {
     pub(crate) fn run(&self, work: impl Future<Output = ()> + Send + 'static) {
         match self {
             Self::Loop(loop_runtime) => {
-                loop_runtime.handle().spawn(work);
-                loop_runtime.sender().ring();
+                loop_runtime.handle.spawn(work);
+                loop_runtime.sender.ring();
             }
             Self::Thread(runtime) => {
                 runtime.spawn(work);
@@ -265,7 +264,7 @@ impl Site {
     /// Wakes the event loop after a task has been cancelled.
     pub(crate) fn ring(&self) {
         if let Self::Loop(loop_runtime) = self {
-            loop_runtime.sender().ring();
+            loop_runtime.sender.ring();
         }
     }
 }

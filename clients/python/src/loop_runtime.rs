@@ -47,11 +47,11 @@ fn this_thread() -> usize {
 pub(crate) struct LoopRuntime {
     /// The runtime. `None` after the event loop was closed.
     runtime: Mutex<Option<RuntimeGuard>>,
-    handle: Handle,
+    pub(crate) handle: Handle,
     pauses: Arc<Pauses>,
     sockets: Mutex<Vec<Weak<socket::Shared>>>,
     last: Mutex<Instant>,
-    sender: Sender,
+    pub(crate) sender: Sender,
     /// Weak reference to the event loop.
     event_loop: Py<PyAny>,
     /// Thread of the event loop, as returned by `this_thread`. A loop may move to another thread.
@@ -127,15 +127,6 @@ impl LoopRuntime {
         self.thread.load(Ordering::Relaxed) == this_thread()
     }
 
-    pub(crate) fn sender(&self) -> &Sender {
-        &self.sender
-    }
-
-    /// Returns the runtime handle for creating channels.
-    pub(crate) fn handle(&self) -> &Handle {
-        &self.handle
-    }
-
     /// Returns the event loop, or `None` if it has been dropped or closed.
     pub(crate) fn event_loop<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let event_loop = self.event_loop.bind(py).call0()?;
@@ -149,7 +140,7 @@ impl LoopRuntime {
         self.calls.in_flight.fetch_add(1, Ordering::Relaxed);
         // Move the guard into the task, so that an aborted call is removed from the count too.
         let ended = Ended(self.calls.clone());
-        let task = self.handle().spawn(async move {
+        let task = self.handle.spawn(async move {
             work.await;
             drop(ended);
         });

@@ -124,7 +124,7 @@ impl Socket {
             let shared = self.shared.clone();
             let weak = Arc::downgrade(&loop_runtime);
             // Register the descriptor in a callback, because asyncio's methods may only be called on the loop's thread.
-            loop_runtime.sender().leave(Box::new(move |py| watch(py, shared, side, &weak)));
+            loop_runtime.sender.leave(Box::new(move |py| watch(py, shared, side, &weak)));
         }
         Poll::Pending
     }
@@ -166,7 +166,7 @@ impl Drop for Socket {
         let Some(loop_runtime) = self.loop_runtime.upgrade() else { return };
         let (shared, weak) = (self.shared.clone(), Arc::downgrade(&loop_runtime));
         // Let the loop remove the descriptor before it is closed, because its number can be reused.
-        loop_runtime.sender().leave(Box::new(move |py| {
+        loop_runtime.sender.leave(Box::new(move |py| {
             let Some(loop_runtime) = weak.upgrade() else { return Ok(()) };
             unwatch(py, &shared, READING, &loop_runtime)?;
             unwatch(py, &shared, WRITING, &loop_runtime)

@@ -8,7 +8,7 @@ use frpc::tensor::{ElementType, Tensor};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::PyTuple;
 
 static NUMPY: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 
@@ -186,9 +186,4 @@ pub(crate) fn check_dtype(field: &FieldPlan, value: &Bound<'_, PyAny>) -> PyResu
         return Ok(());
     }
     Err(PyTypeError::new_err(format!("an array of {wanted} expected, not of {found}")))
-}
-
-/// Copies bytes to a new Python `bytes` object.
-pub(crate) fn own<'py>(py: Python<'py>, bytes: &[u8]) -> Bound<'py, PyAny> {
-    PyBytes::new(py, bytes).into_any()
 }
