@@ -107,5 +107,6 @@ async fn client_connects_only_to_subset(world: World) {
             clients[index.expect("client should be one of the zone's")] += 1;
         }
     }
-    assert!(clients.iter().all(|clients| (4..30).contains(clients)), "{clients:?}, where 15 are due");
+    // A random choice exceeds these limits in less than one of a million seeds.
+    assert!(clients.iter().all(|clients| (1..32).contains(clients)), "{clients:?}, where 15 are due");
 }
