@@ -83,8 +83,6 @@ with server.start("127.0.0.1:0"):
 def test_server_that_starts_again_leaves_no_memory() -> None:
     text = """
 import os
-
-import pytest
 from frisbee_rpc import Server
 server = Server()
 def sum(a: int, b: int) -> int:
