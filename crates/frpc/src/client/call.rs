@@ -281,7 +281,6 @@ impl<'a> PendingCall<'a> {
         // Release the call table while encoding, so that replies to other calls are not delayed. The mailbox stays
         // locked.
         drop(calls);
-        let unsent = UnsentCall { link, ticket };
         let before = outbox.len();
         let prefix = || match form.form {
             Form::Extended => self.prefix(timeout.filter(|_| *sends_timeout)),
@@ -300,29 +299,20 @@ impl<'a> PendingCall<'a> {
         }
         match put {
             Ok(()) => {
-                std::mem::forget(unsent);
                 if self.observer.is_some_and(|token| token != Token::NO_END) && link.observer.is_some() {
                     link.calls.calls.lock().set_request_size(ticket, outbox.len().saturating_sub(before));
                 }
                 Ok(ticket)
             }
-            // Wait until the kind of the server is known, because only a native server or one with a higher limit accepts
-            // the message.
-            Err(_) if form.is_early => Err(NotSent::Unclear),
-            Err(error) => Err(NotSent::Failed(error.into_status())),
+            Err(error) => {
+                link.calls.calls.lock().revoke(ticket);
+                Err(match error {
+                    // Wait until the kind of the server is known, because only a native server or one with a higher
+                    // limit accepts the message.
+                    _ if form.is_early => NotSent::Unclear,
+                    error => NotSent::Failed(error.into_status()),
+                })
+            }
         }
-    }
-}
-
-/// A registered call with a request that has not been written. Dropping it revokes the call, even if the encoder of the
-/// request panics.
-struct UnsentCall<'a> {
-    link: &'a Link,
-    ticket: CallTicket,
-}
-
-impl Drop for UnsentCall<'_> {
-    fn drop(&mut self) {
-        self.link.calls.calls.lock().revoke(self.ticket);
     }
 }

@@ -1,8 +1,6 @@
 //! Tests of client and server connections. The test writes and reads the bytes of the peer itself.
 
 use crate::api::BoxedCall;
-use crate::client::call::{CallOptions, PendingCall};
-use crate::client::picker::Pick;
 use crate::observe::{BatchObserver, ObservedMethod};
 use crate::schema::layout::{Client, Layout};
 use crate::schema::method::Method;
@@ -12,8 +10,6 @@ use crate::wire::layouts::tests::{FIRST, SECOND};
 use crate::{Channel, Code, Request, Server};
 use frisbee::tlv::put_item;
 use frisbee::{BatchEnd, Connection, Outbox, Packet, Routed, Router};
-use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Message, Root};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -188,33 +184,4 @@ async fn unread_descriptions_close_client_connection() {
     assert!(done.is_ok(), "client sent {} bytes and should close its connection", read.len());
     let reason = b"did not read";
     assert!(read.windows(reason.len()).any(|bytes| bytes == reason), "client should state its reason");
-}
-
-/// A message with an encoder that panics.
-#[derive(Default)]
-struct Unencodable;
-
-impl Message for Unencodable {
-    const NAME: &'static str = "shop.Unencodable";
-
-    fn encode_root(&self, _to: &mut Encoder<'_>) -> Result<(), EncodeError> {
-        panic!("message should not be encoded")
-    }
-
-    fn decode_root(_from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
-        Ok(Root::Message(Self))
-    }
-}
-
-/// Regression test: a call whose request panicked in its encoder occupied its slot until the connection ended.
-#[tokio::test]
-async fn panicking_encoder_releases_slot() {
-    let (here, _server) = crate::memory();
-    let channel = Channel::builder().calls::<Orders>().connect_io(here).await.expect("connection should be accepted");
-    let mut call = Box::pin(channel.unary::<Unencodable, String>(&GET, Request::new(Unencodable)));
-    let poll = || call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-    assert!(catch_unwind(AssertUnwindSafe(poll)).is_err());
-    let pending = PendingCall::new(&GET, CallOptions::default(), None);
-    let Pick::Ready(picked) = channel.inner.picker.pick(&pending) else { panic!("channel should be connected") };
-    assert_eq!(picked.link.calls.with(|calls| calls.at_work()), 0);
 }
