@@ -60,13 +60,7 @@ struct Queue {
 
 /// Place of a task in a [`PermitQueue`]. The owner must [remove](PermitQueue::leave) the task when it stops waiting.
 #[derive(Debug, Default)]
-pub struct PermitPlace(
-    /// Number of the task, or 0 if it is not waiting.
-    u64,
-    /// Waker of a task that has taken a permit before it was woken. Stored here because the lock of the queue's owner
-    /// must not be held while a waker is dropped.
-    Option<Waker>,
-);
+pub struct PermitPlace(u64);
 
 /// ```text
 ///            grant                expire, withdraw
@@ -224,7 +218,7 @@ impl Queue {
         // `granted` includes the grant of this task, which does not reduce the permits available to it.
         let takes = free > self.granted - usize::from(has_grant);
         if takes {
-            place.1 = self.remove(place);
+            self.remove(place);
         } else if has_grant {
             // The number of permits was reduced after the grant. Withdraw the grant, so that the task is queued again
             // and woken for the next free permit.
@@ -245,7 +239,7 @@ impl Queue {
             Some(Waiting::Queued(waker)) if waker.will_wake(context.waker()) => None,
             _ => match self.tasks.insert(place.0, Waiting::Queued(context.waker().clone())) {
                 Some(Waiting::Queued(earlier)) => Some(earlier),
-                _ => place.1.take(),
+                _ => None,
             },
         }
     }

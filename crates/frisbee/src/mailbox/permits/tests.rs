@@ -248,17 +248,3 @@ fn ranked_tasks_get_permits_in_order() {
         assert_eq!(tasks.each_ref().map(|(woken, _)| woken.count()), expected);
     }
 }
-
-/// Regression test: a task that took a permit without a grant dropped its waker under the lock of the queue's owner.
-#[test]
-fn task_that_takes_permit_drops_its_waker() {
-    let (mut queue, mut place) = (PermitQueue::default(), PermitPlace::default());
-    let (woken, waker) = task();
-    assert!(queue.enter(&mut place, &Context::from_waker(&waker)).is_none());
-    drop(waker);
-    assert!(queue.take(&mut place, 1) && queue.is_empty());
-    assert_eq!(Arc::strong_count(&woken), 2);
-    let earlier = queue.enter(&mut place, &Context::from_waker(Waker::noop()));
-    assert!(earlier.is_some_and(|earlier| earlier.data().addr() == Arc::as_ptr(&woken).addr()));
-    assert_eq!(Arc::strong_count(&woken), 1);
-}
