@@ -167,12 +167,11 @@ impl Mailbox {
         // now.
         inner.update_charge(&self.account);
         let filled = fill(&mut inner.outbox);
-        let surplus = inner.charge(&self.account);
+        inner.charge(&self.account);
         let task = self.to_wake(&inner);
         // Release the lock before waking, because the woken driver needs it immediately, and a waker may run arbitrary
         // code.
         drop(inner);
-        self.account.release(surplus);
         wake(task);
         Ok(filled)
     }
@@ -195,14 +194,13 @@ impl Mailbox {
             return Poll::Pending;
         }
         let filled = fill(&mut inner.outbox);
-        let surplus = inner.charge(&self.account);
+        inner.charge(&self.account);
         // Leave the queue only after appending the packet. Leaving earlier would let a later sender use the space
         // first.
         let entered = place.has_waited().then(|| inner.waiters.leave(place));
         let task = self.to_wake(&inner);
         drop(inner);
         drop(entered);
-        self.account.release(surplus);
         wake(task);
         Poll::Ready(Ok(filled))
     }
@@ -225,12 +223,11 @@ impl Mailbox {
             return Poll::Pending;
         }
         let filled = fill(&mut inner.outbox);
-        let surplus = inner.charge(&self.account);
+        inner.charge(&self.account);
         // A stream may send nothing in its turn. The driver then grants the turn to another stream.
         let is_settled = inner.outbox.is_empty() && inner.waiters.turns().is_none();
         let task = if is_settled { None } else { self.to_wake(&inner) };
         drop(inner);
-        self.account.release(surplus);
         wake(task);
         Poll::Ready(Ok(filled))
     }
@@ -320,7 +317,7 @@ impl Mailbox {
         let backlog = accept(&mut inner);
         inner.report(backlog);
         reader.notified = backlog;
-        let surplus = inner.charge(&self.account);
+        let surplus = inner.settle(&self.account);
         if inner.waiters.is_empty() {
             drop(inner);
         } else {
@@ -408,7 +405,7 @@ impl Mailbox {
     pub(crate) fn collect(&self, outbox: &mut Outbox) {
         let mut inner = self.inner.lock();
         outbox.append(&mut inner.outbox);
-        let surplus = inner.charge(&self.account);
+        let surplus = inner.settle(&self.account);
         drop(inner);
         self.account.release(surplus);
     }
@@ -417,7 +414,7 @@ impl Mailbox {
     pub(crate) fn release(&self) {
         let mut inner = self.inner.lock();
         inner.outbox.release();
-        let surplus = inner.charge(&self.account);
+        let surplus = inner.settle(&self.account);
         drop(inner);
         self.account.release(surplus);
     }
@@ -575,7 +572,7 @@ impl Mailbox {
         inner.closed = Some(Box::new(reason.clone()));
         // Drop shared values outside of the lock, because that may run arbitrary code.
         let (unsent, step) = (std::mem::take(&mut inner.outbox), inner.hand_off.take());
-        let surplus = inner.charge(&self.account);
+        let surplus = inner.settle(&self.account);
         let (streams, waiters) = (inner.streams.take_all(), inner.waiters.take_all().chain(inner.openers.take_all()));
         drop(inner);
         self.account.release(surplus);
@@ -639,12 +636,18 @@ impl MailboxState {
         self.output.update_charge(&mut self.outbox, account);
     }
 
+    /// Charges the memory of packets that were appended to the outbox.
+    #[inline]
+    pub(crate) fn charge(&mut self, account: &Account) {
+        self.output.charge(&self.outbox, account);
+    }
+
     /// Adjusts the memory charge to the current size of the outbox. The caller must release the returned bytes after it
     /// has unlocked the mailbox.
     #[inline]
     #[must_use]
-    pub(crate) fn charge(&mut self, account: &Account) -> usize {
-        self.output.charge(&self.outbox, account)
+    fn settle(&mut self, account: &Account) -> usize {
+        self.output.settle(&self.outbox, account)
     }
 
     /// Removes a stream from the table, unless its id already belongs to another stream. Returns the wakers of the

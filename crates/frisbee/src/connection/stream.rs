@@ -159,11 +159,10 @@ impl Stream {
             wake_all(openers);
             return Poll::Ready(Err(error.into()));
         }
-        let surplus = inner.charge(&mailbox.account);
+        inner.charge(&mailbox.account);
         let entered = room.place.has_waited().then(|| inner.waiters.leave(&mut room.place));
         drop(inner);
         drop(entered);
-        mailbox.account.release(surplus);
         mailbox.notify();
         Poll::Ready(Ok(Self::new(connection.clone(), shared)))
     }

@@ -515,7 +515,7 @@ impl<R: Router> Engine<R> {
         self.core.release();
         self.last_stream = None;
         shared.mailbox.release();
-        shared.mailbox.account.release(self.output.charge(self.core.outbox(), &shared.mailbox.account));
+        shared.mailbox.account.release(self.output.settle(self.core.outbox(), &shared.mailbox.account));
         shared.work.release();
         if self.is_idle_notified || shared.work.len() > 0 {
             return Ok(());
@@ -538,7 +538,7 @@ impl<R: Router> Engine<R> {
         self.core.handle_written(count, now);
         self.count(Traffic::Written, count);
         let account = &self.handle.0.mailbox.account;
-        account.release(self.output.charge(self.core.transmit(), account));
+        account.release(self.output.settle(self.core.transmit(), account));
         // Compare the backlog before the write, because tasks wait only if they found it full.
         if self.handle.0.mailbox.is_full(before) {
             self.notify_producers();
@@ -660,7 +660,7 @@ impl<R: Router> Drop for Engine<R> {
         let account = &self.handle.0.mailbox.account;
         account.release(self.body_charge + self.hello_charge);
         // Charge an empty outbox, which releases the whole charge of the connection's output.
-        account.release(self.output.charge(&Outbox::default(), account));
+        account.release(self.output.settle(&Outbox::default(), account));
         account.budget().trim(&self.handle.0.runtime);
     }
 }

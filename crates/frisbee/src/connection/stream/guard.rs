@@ -192,14 +192,13 @@ impl Guard {
         if over {
             wake.extend(connection.leave_stream(&self.shared));
         }
-        let (open, account, mut surplus) = (connection.closed.is_none(), &self.connection.mailbox.account, 0);
+        let open = connection.closed.is_none();
         if open {
-            connection.update_charge(account);
+            connection.update_charge(&self.connection.mailbox.account);
             put(self.shared.id, signal, &mut connection.outbox);
-            surplus = connection.charge(account);
+            connection.charge(&self.connection.mailbox.account);
         }
         drop(connection);
-        account.release(surplus);
         if open {
             self.connection.mailbox.notify();
         }
