@@ -1,5 +1,6 @@
 //! Tests of how calls begin, end and expire, without a connection.
 
+mod replies;
 pub(crate) mod wakers;
 
 use super::*;
