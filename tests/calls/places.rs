@@ -147,6 +147,27 @@ fn overlong_call_wakes_waiting_callers_without_lock() {
     is_done.recv_timeout(Duration::from_secs(30)).expect("test should complete within the timeout");
 }
 
+#[tokio::test]
+async fn unused_grant_of_slot_passes_to_next_caller() {
+    let gate = Holding::new();
+    let config = Config::default().calls_max(1);
+    let server = Server::builder().config(config).add_service(InteropServer::new(gate.clone()));
+    let channel = Channel::connect(serve(server).await.to_string()).await.expect("server should accept the connection");
+    let client = InteropClient::new(channel);
+    let begin = || Box::pin(client.do_nothing(Empty {}));
+    let (mut first, mut unpolled, mut next) = (begin(), begin(), begin());
+    tokio::select! { reply = &mut first => panic!("handler should be held: {reply:?}"), () = gate.0.0.notified() => {} }
+    for waiting in [&mut unpolled, &mut next] {
+        assert!(waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    }
+    gate.0.1.add_permits(2);
+    first.await.expect("call should be released");
+    // The slot is granted to the call that is not polled. Only the connection's driver can revoke the grant.
+    let reply = tokio::time::timeout(Duration::from_secs(20), next).await;
+    reply.expect("slot should pass on").expect("call should be released");
+    drop(unpolled);
+}
+
 /// A waker that panics, after announcing it.
 #[derive(Default)]
 struct Broken(Notify);
