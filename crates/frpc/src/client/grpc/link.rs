@@ -349,8 +349,10 @@ impl Link {
         result
     }
 
+    /// Returns the number of calls in progress. The streams of a connection that has ended remain open in `http2`.
     pub(super) fn in_progress(&self) -> usize {
-        self.0.lock().http2.stream_count()
+        let state = self.0.lock();
+        if state.has_ended { 0 } else { state.http2.stream_count() }
     }
 
     /// Returns whether the connection accepts no further streams.
