@@ -6,6 +6,7 @@ use crate::endpoint::session::Session;
 use crate::service::layouts::{HeldCall, PeerLayouts};
 use crate::wire::layouts::{CALLED, PeerLayout, asked, put_layout};
 use frisbee::{Hello, Operation, Outbox, PacketId, Routed, Router, extension};
+use std::collections::BTreeSet;
 
 impl Endpoint {
     /// Handles an ASK, LAYOUT or CALLS packet, by which peers exchange the layouts of services.
@@ -108,7 +109,8 @@ impl Endpoint {
             return Routed::close(format!("the peer did not read {} bytes of replies", outbox.len()));
         }
         let named = self.side.calls().map(|calls| calls.with(|calls| calls.offers.named()));
-        for fingerprint in asked {
+        // Describe each layout once, because a peer could otherwise request 64 copies of a long description.
+        for fingerprint in asked.collect::<BTreeSet<_>>() {
             let offered = self.offer.table.layouts.iter().chain(named.iter().flatten());
             put_layout(outbox, fingerprint, offered.copied().find(|layout| layout.fingerprint == fingerprint));
         }

@@ -161,6 +161,24 @@ async fn layout_precedes_hand_off_request_to_other_version() {
     requesting.abort();
 }
 
+/// Regression test: a request that repeated a fingerprint was answered with a description for each repetition.
+#[tokio::test]
+async fn repeated_fingerprint_is_described_once() {
+    let (here, mut server) = crate::memory();
+    let _channel = Channel::builder().calls::<Orders>().connect_io(here).await.expect("connection should be accepted");
+    server.write_all(&hello_of_second()).await.expect("HELLO should be written");
+    for fingerprint in [FIRST.fingerprint, SECOND.fingerprint] {
+        let ask = packet(1, 3, &fingerprint.bytes().repeat(64));
+        server.write_all(&ask).await.expect("ASK should be written");
+    }
+    let (last, mut read) = (packet(2, 3, &[&[0], &SECOND.fingerprint.bytes()[..]].concat()), Vec::new());
+    while !read.ends_with(&last) {
+        read.push(server.read_u8().await.expect("client should describe its layout"));
+    }
+    let first = packet(2, 3, &[&[0], &FIRST.fingerprint.bytes()[..]].concat());
+    assert_eq!(read.windows(first.len()).filter(|bytes| *bytes == first).count(), 1);
+}
+
 /// Regression test: a server that requested descriptions without reading them filled the memory of its client.
 #[tokio::test(start_paused = true)]
 async fn unread_descriptions_close_client_connection() {
