@@ -76,11 +76,13 @@ fn compile(
     Ok(compiler)
 }
 
-/// Returns the file that was read instead of `proto`, if there is one. An earlier include folder may contain a file of
-/// the same name. protox detects this only for files that it opened itself.
+/// Returns the file that was read instead of `proto`, if there is one. An include folder may contain a file of the same
+/// name. protox only compares paths as text, and only those of files that it opened itself.
 fn hidden_by(proto: &Path, includes: &[PathBuf], path: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
-    let name = includes.iter().find_map(|include| IncludeFileResolver::new(include.clone()).resolve_path(proto))?;
-    path(&name).filter(|read| fs::canonicalize(read).ok() != fs::canonicalize(proto).ok())
+    let given = fs::canonicalize(proto).ok()?; // A path that does not exist is an import name.
+    let name = includes.iter().find_map(|include| IncludeFileResolver::new(include.clone()).resolve_path(proto));
+    let name = name.or_else(|| proto.to_str().map(str::to_owned))?;
+    path(&name).filter(|read| fs::canonicalize(read).ok() != Some(given))
 }
 
 /// File resolver for files in memory: their texts by name. Removes byte order marks and renames fields, like
@@ -106,10 +108,9 @@ impl FileResolver for Include {
     }
 
     fn open_file(&self, name: &str) -> Result<File, protox::Error> {
-        let text = fs::read_to_string(self.0.join(name)).unwrap_or_default();
-        let file = match text.strip_prefix(BYTE_ORDER_MARK) {
-            Some(text) => File::from_source(name, text),
-            None => IncludeFileResolver::new(self.0.clone()).open_file(name),
+        let file = match fs::read_to_string(self.0.join(name)) {
+            Ok(text) => File::from_source(name, text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text)),
+            Err(_) => IncludeFileResolver::new(self.0.clone()).open_file(name), // Returns the error.
         }?;
         Ok(rename_ambiguous_fields(file, &mut self.1.borrow_mut()))
     }

@@ -438,3 +438,21 @@ fn options_for_unsuitable_elements_fail_without_output() {
     assert!(raw.to_string().contains("`test.S.Get`, whose request is a `google.protobuf.StringValue`"), "{raw}");
     build.run(|builder| builder.compile_well_known_types(true).undecoded_requests(".test.S"), &["test.proto"]).unwrap();
 }
+
+/// Regression test: a file that was named as in imports was rejected as shadowed if `.` was an include folder.
+#[test]
+fn file_is_found_by_import_name_beside_current_folder() {
+    let load = |includes: &[&str]| frpc_build::configure().load_protos(&["shop/orders.proto"], includes);
+    for includes in [[".", "tests/proto"], ["tests/proto", "."]] {
+        load(&includes).expect("file should be found in an include folder");
+    }
+}
+
+/// Regression test: a file outside of the include folders was silently replaced by a file of the same name within one.
+#[test]
+fn file_outside_of_includes_is_not_replaced() {
+    let build = Build::of_files(&[("tests/proto/vec.proto", "syntax = \"proto3\";")]);
+    let includes = [build.protos.path()];
+    let error = frpc_build::configure().load_protos(&["tests/proto/vec.proto"], &includes).unwrap_err().to_string();
+    assert!(error.contains("path 'tests/proto/vec.proto' is shadowed by "), "{error}");
+}
