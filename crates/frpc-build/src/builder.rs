@@ -48,6 +48,8 @@ pub struct Builder {
     /// Code generator for a language other than Rust. `None` generates Rust.
     backend: Option<Box<dyn Backend>>,
     file_descriptor_set_path: Option<PathBuf>,
+    /// Paths of items with comments to omit.
+    comments_off: Vec<String>,
     without_rerun_if_changed: bool,
     /// Schema paths that were passed to options. The build warns about paths that match nothing.
     option_paths: Vec<OptionPath>,
@@ -317,8 +319,7 @@ impl Builder {
     /// keeps them. Takes one [path](Self#paths) or several.
     pub fn disable_comments(mut self, paths: impl IntoPaths) -> Self {
         let paths = self.note("disable_comments", Target::Any, paths);
-        self.services.comments_off.extend(paths.iter().cloned());
-        self.prost.disable_comments(paths);
+        self.comments_off.extend(paths);
         self
     }
 

@@ -109,7 +109,7 @@ fn modules(
         services,
         views,
         has_any: externs.json && json::has_any(schema),
-        documents: JsonSchemas::new(index, externs, &options.comments_off),
+        documents: JsonSchemas::new(index, externs),
         types: polyglot::layout::Schema::new(&schema.files),
     };
     let modules = modules.into_iter().map(|(module, items)| generator.module(module, items, warn));

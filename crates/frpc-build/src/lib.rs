@@ -195,7 +195,7 @@ pub fn json_schemas<S: AsRef<str>>(
     let schema = Schema::new(fds.file, HashMap::new(), Vec::new());
     let mut externs = Externs::default();
     externs.apply(&mut prost_build::Config::new(), &schema);
-    JsonSchemas::new(&Index::new(&schema.files), &externs, &[]).of_messages(messages)
+    JsonSchemas::new(&Index::new(&schema.files), &externs).of_messages(messages)
 }
 
 /// Creates a [`Builder`] with the default options.

@@ -19,6 +19,7 @@ use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, Fi
 use crate::error::{Error, ErrorKind, SourcePosition};
 use crate::schema::comments::clean;
 use crate::schema::externs::AGENT_FILE;
+use crate::schema::patterns::{field_path, path_matches};
 use crate::schema::walk::{Item, walk};
 
 /// Field numbers of the messages in `descriptor.proto`. A descriptor path consists of such numbers and of indexes. For
@@ -127,6 +128,27 @@ impl Schema {
     /// Returns whether the build generates code for a file or uses one of its types.
     pub fn is_used(&self, file: &FileDescriptorProto) -> bool {
         !self.unused.contains(file.name())
+    }
+
+    /// Removes the comments on all items that a path in `patterns` selects.
+    pub(crate) fn remove_comments(&mut self, patterns: &[String]) {
+        for file in &mut self.files {
+            let mut selected = HashSet::new();
+            walk(file, &mut |item, name, path| {
+                // The paths of options select a member of a oneof with the oneof or without it.
+                let in_oneof = match item {
+                    Item::Field(message, field) => field_path(name, message, field),
+                    _ => name.to_owned(),
+                };
+                if patterns.iter().any(|pattern| path_matches(pattern, name) || path_matches(pattern, &in_oneof)) {
+                    selected.insert(path.to_vec());
+                }
+            });
+            let locations = file.source_code_info.iter_mut().flat_map(|info| &mut info.location);
+            for location in locations.filter(|location| selected.contains(&location.path)) {
+                (location.leading_comments, location.trailing_comments) = (None, None);
+            }
+        }
     }
 
     /// Returns the lines of the comment on the item at a descriptor path.

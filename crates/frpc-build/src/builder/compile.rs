@@ -39,7 +39,7 @@ impl Builder {
     /// }
     /// ```
     pub fn compile_protos(self, protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result<(), Error> {
-        self.compile(&parse_files(protos, includes)?)
+        self.compile(parse_files(protos, includes)?)
     }
 
     /// Generates code for a parsed schema and writes it to the output folder. Comments and error positions are
@@ -51,7 +51,7 @@ impl Builder {
     ///
     /// Like [`compile_protos`](Self::compile_protos).
     pub fn compile_fds(self, fds: FileDescriptorSet) -> Result<(), Error> {
-        self.compile(&parse::adopt(fds)?)
+        self.compile(parse::adopt(fds)?)
     }
 
     /// Generates code for the files `chosen` of a parsed schema and returns it without writing it, for programs such as
@@ -84,7 +84,8 @@ impl Builder {
             return Err(Error::new(ErrorKind::Schema, format!("the schema has no file {missing:?}")));
         }
         let mut warnings = Vec::new();
-        let schema = schema.only(&chosen);
+        let mut schema = schema.only(&chosen);
+        schema.remove_comments(&self.comments_off);
         self.prepare(&schema)?;
         let checked = self.checked(&schema)?;
         let files = self.emit(&checked, false, &mut |text| warnings.push(text))?;
@@ -152,16 +153,17 @@ impl Builder {
         Ok(LoadedProtos { descriptors: schema.encoded.clone(), layouts })
     }
 
-    fn compile(mut self, schema: &Schema) -> Result<(), Error> {
+    fn compile(mut self, mut schema: Schema) -> Result<(), Error> {
         if !self.without_rerun_if_changed {
-            print_rerun_if_changed(schema);
+            print_rerun_if_changed(&schema);
         }
         let folder = Folder::new(self.out_dir.take())?;
         let file_descriptor_set_path = self.file_descriptor_set_path.take();
         let mut warn = |text: String| print_warning(&text);
-        remarks(&self.option_paths, schema).into_iter().for_each(&mut warn);
-        self.prepare(schema)?;
-        let checked = self.checked(schema)?;
+        remarks(&self.option_paths, &schema).into_iter().for_each(&mut warn);
+        schema.remove_comments(&self.comments_off);
+        self.prepare(&schema)?;
+        let checked = self.checked(&schema)?;
         let files = self.emit(&checked, folder.is_cargos, &mut warn)?;
         folder.write(&files, &mut warn)?;
         file_descriptor_set_path.map_or(Ok(()), |path| write_if_changed(&path, &schema.encoded))

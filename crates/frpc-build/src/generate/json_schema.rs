@@ -14,7 +14,6 @@ use prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, Fi
 use super::json::escaped;
 use super::messages::map_value;
 use crate::schema::externs::{Externs, NULL_VALUE, Owner, has_json_form};
-use crate::schema::patterns::path_matches;
 use crate::schema::wire_order::oneof_of;
 use crate::schema::{FoundDescriptor, Index, comments, location, tag, within};
 
@@ -36,13 +35,11 @@ const BYTES: &str = r#""type":"string","contentEncoding":"base64""#;
 pub(crate) struct JsonSchemas<'a> {
     index: &'a Index<'a>,
     externs: &'a Externs,
-    /// Paths of items with comments to omit from the JSON Schemas.
-    comments_off: &'a [String],
 }
 
 impl<'a> JsonSchemas<'a> {
-    pub(crate) fn new(index: &'a Index<'a>, externs: &'a Externs, comments_off: &'a [String]) -> Self {
-        Self { index, externs, comments_off }
+    pub(crate) fn new(index: &'a Index<'a>, externs: &'a Externs) -> Self {
+        Self { index, externs }
     }
 
     /// Returns the JSON Schemas of these messages and of all messages and enums that they use, by full name.
@@ -56,7 +53,7 @@ impl<'a> JsonSchemas<'a> {
             }
             let schema = match (self.index.messages.get(&name), self.index.enums.get(&name)) {
                 (Some(found), _) => self.message(&name, found, &mut open),
-                (None, Some(found)) => self.enumeration(&name, found),
+                (None, Some(found)) => enumeration(found),
                 (None, None) => continue,
             };
             schemas.insert(key, format!("{{{schema}}}"));
@@ -64,25 +61,16 @@ impl<'a> JsonSchemas<'a> {
         schemas
     }
 
-    /// Returns the comment on the item at a descriptor path, or an empty string.
-    pub(super) fn comment(&self, full_name: &str, file: &FileDescriptorProto, path: &[i32]) -> String {
-        let full_name = full_name.trim_start_matches('.');
-        let is_off = self.comments_off.iter().any(|pattern| path_matches(pattern, full_name));
-        let comments = location(file, path).filter(|_| !is_off).into_iter().flat_map(comments);
-        comments.map(plain_text).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
-    }
-
     /// Returns the JSON Schema members of a message. Adds the names of the types that the message uses to `open`.
     fn message(&self, full_name: &str, found: &FoundDescriptor<'_, DescriptorProto>, open: &mut Vec<String>) -> String {
         let FoundDescriptor { file, path, proto } = found;
-        let comment = described(&self.comment(full_name, file, path));
+        let comment = described(&comment_at(file, path));
         if let Some(schema) = has_json_form(full_name).and_then(well_known) {
             return format!("{schema}{comment}");
         }
         let mut properties = Vec::new();
         for (at, field) in proto.field.iter().enumerate() {
-            let name = format!("{full_name}.{}", field.name());
-            let comment = described(&self.comment(&name, file, &within(path, tag::MESSAGE_FIELD, at)));
+            let comment = described(&comment_at(file, &within(path, tag::MESSAGE_FIELD, at)));
             let schema = self.field(full_name, field, open);
             // JSON Schema ignores members next to a reference.
             let schema = match comment.as_str() {
@@ -142,24 +130,29 @@ impl<'a> JsonSchemas<'a> {
         };
         schema.to_owned()
     }
+}
 
-    /// Returns the JSON Schema members of an enum. They accept the names of its values and, for values without a name,
-    /// numbers.
-    fn enumeration(&self, full_name: &str, found: &FoundDescriptor<'_, EnumDescriptorProto>) -> String {
-        let FoundDescriptor { file, path, proto } = found;
-        let mut text = self.comment(full_name, file, path);
-        for (at, value) in proto.value.iter().enumerate() {
-            let name = format!("{full_name}.{}", value.name());
-            let comment = self.comment(&name, file, &within(path, tag::ENUM_VALUE, at));
-            if !comment.is_empty() {
-                let line_feed = if text.is_empty() { "" } else { "\n" };
-                text += &format!("{line_feed}{}: {comment}", value.name());
-            }
+/// Returns the comment on the item at a descriptor path, or an empty string.
+pub(super) fn comment_at(file: &FileDescriptorProto, path: &[i32]) -> String {
+    let comments = location(file, path).into_iter().flat_map(comments);
+    comments.map(plain_text).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the JSON Schema members of an enum. They accept the names of its values and, for values without a name,
+/// numbers.
+fn enumeration(found: &FoundDescriptor<'_, EnumDescriptorProto>) -> String {
+    let FoundDescriptor { file, path, proto } = found;
+    let mut text = comment_at(file, path);
+    for (at, value) in proto.value.iter().enumerate() {
+        let comment = comment_at(file, &within(path, tag::ENUM_VALUE, at));
+        if !comment.is_empty() {
+            let line_feed = if text.is_empty() { "" } else { "\n" };
+            text += &format!("{line_feed}{}: {comment}", value.name());
         }
-        let names: Vec<_> = proto.value.iter().map(|value| format!("\"{}\"", value.name())).collect();
-        let (names, comment) = (names.join(","), described(&text));
-        format!(r#""anyOf":[{{"type":"string","enum":[{names}]}},{{{INT32}}}]{comment}"#)
     }
+    let names: Vec<_> = proto.value.iter().map(|value| format!("\"{}\"", value.name())).collect();
+    let (names, comment) = (names.join(","), described(&text));
+    format!(r#""anyOf":[{{"type":"string","enum":[{names}]}},{{{INT32}}}]{comment}"#)
 }
 
 /// Returns the JSON Schema members of a well-known type, given its name without the package, such as `Duration`.

@@ -33,8 +33,6 @@ pub(crate) struct ServiceOptions {
     pub(crate) client_attributes: Vec<(String, String)>,
     pub(crate) server_attributes: Vec<(String, String)>,
     pub(crate) trait_attributes: Vec<(String, String)>,
-    /// Paths of items with comments to omit from the generated code.
-    pub(crate) comments_off: Vec<String>,
     /// Whether to omit `#[allow]` attributes, for programs that forbid lints.
     pub(crate) without_allows: bool,
 }
@@ -130,7 +128,7 @@ pub(crate) fn rpcs(
             is_tool: is_tool(&method.options),
             is_deprecated: method.options.deprecated(),
             is_raw,
-            docs: docs(&method.comments, &method_name, options, || format!(" The method `{}`.", method.proto_name))?,
+            docs: docs(&method.comments, || format!(" The method `{}`.", method.proto_name))?,
             request: syn::parse_str(&method.input_type).map_err(|error| unreadable(&method.input_type, error))?,
             reply: syn::parse_str(&method.output_type).map_err(|error| unreadable(&method.output_type, error))?,
             streams_requests: method.client_streaming,
@@ -141,16 +139,9 @@ pub(crate) fn rpcs(
 }
 
 /// Returns a comment as doc attributes, using `fallback` if there is none.
-pub(crate) fn docs(
-    comments: &Comments,
-    full_name: &str,
-    options: &ServiceOptions,
-    fallback: impl Fn() -> String,
-) -> Result<Vec<Attribute>, Error> {
+pub(crate) fn docs(comments: &Comments, fallback: impl Fn() -> String) -> Result<Vec<Attribute>, Error> {
     let mut text = String::new();
-    if !options.comments_off.iter().any(|pattern| path_matches(pattern, full_name)) {
-        comments.append_with_indent(0, &mut text);
-    }
+    comments.append_with_indent(0, &mut text);
     let attributes = parse_attributes(&text)?;
     if !attributes.is_empty() {
         return Ok(attributes);

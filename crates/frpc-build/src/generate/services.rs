@@ -13,7 +13,7 @@ use syn::{Attribute, Ident, Item};
 
 use super::dyn_trait::dyn_trait_tokens;
 use super::free_names::{ReservedNames, free_name};
-use super::json_schema::JsonSchemas;
+use super::json_schema::{JsonSchemas, comment_at};
 use super::rpc::{Rpc, ServiceOptions, docs, matching, rpcs};
 use crate::error::{Error, ErrorKind};
 use crate::plan::Layout;
@@ -56,7 +56,7 @@ pub(crate) fn service_items(
     if options.without_client && options.without_server {
         return Ok(Vec::new());
     }
-    let docs = docs(&service.comments, &full_name, options, || format!(" The service `{full_name}`."))?;
+    let docs = docs(&service.comments, || format!(" The service `{full_name}`."))?;
     // The type parameter must not shadow the trait or a message.
     let generic = free_name("S", &mut reserved.types.clone(), "a type parameter", &mut |_| {});
 
@@ -220,10 +220,9 @@ fn constructor_tokens(name: &Ident, of: &Ident, generic: &Ident) -> TokenStream 
 fn method_tokens(
     of: &Ident,
     service: &Service,
-    ServiceConstants { file, documents, externs, .. }: &ServiceConstants<'_>,
+    ServiceConstants { file, externs, .. }: &ServiceConstants<'_>,
     rpcs: &[Rpc],
 ) -> Vec<TokenStream> {
-    let full_name = full_name(&service.package, &service.proto_name);
     let declared = file.service.iter().position(|declared| declared.name() == service.proto_name);
     let path = within(&[], tag::FILE_SERVICE, declared.unwrap_or_default());
     rpcs.iter().enumerate().map(|(at, rpc)| {
@@ -231,8 +230,7 @@ fn method_tokens(
         let kind = rpc.call();
         // Undecoded requests support only the native format.
         let json = (externs.json && !rpc.is_raw).then(|| {
-            let name = format!("{full_name}.{}", rpc.proto_name);
-            let comment = documents.comment(&name, file, &within(&path, tag::SERVICE_METHOD, at));
+            let comment = comment_at(file, &within(&path, tag::SERVICE_METHOD, at));
             quote! { .format(::frpc::codegen::json_format::<#request, #reply>().described(#comment, MESSAGES)) }
         });
         let protobuf = (externs.protobuf && !rpc.is_raw)

@@ -211,6 +211,25 @@ fn disabled_comments_are_left_out() {
     assert!(has(&text, "Of S.") && !has(&text, "Of A.") && !has(&text, "Of Get."), "{text}");
 }
 
+/// Regression test: paths of oneofs and of their members, as in other options, had no effect and caused no warning.
+#[test]
+fn disabled_oneof_comments_are_omitted() {
+    let source = format!(
+        "{HEAD}message A {{\n  // Of one.\n  oneof one {{\n    // Of b.\n    int32 b = 1;\n    // Of c.\n    \
+         string c = 2;\n  }}\n  // Of d.\n  int32 d = 3;\n}}\nservice S {{ rpc Get(A) returns (A); }}"
+    );
+    for (path, shown) in [
+        (".test.A.one", [false, false, false, true]),
+        ("A.one.b", [true, false, true, true]),
+        ("A.b", [true, false, true, true]),
+        (".test.A.d", [true, true, true, false]),
+        ("", [true; 4]),
+    ] {
+        let text = Build::of(&source).text_with(|builder| builder.json(true).disable_comments(path));
+        assert_eq!(["one", "b", "c", "d"].map(|name| has(&text, &format!("Of {name}."))), shown, "{path}: {text}");
+    }
+}
+
 /// Regression test: servers showed the comments of the values to callers.
 #[test]
 fn disabled_enum_comments_are_omitted_from_schema() {
