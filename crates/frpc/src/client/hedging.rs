@@ -101,3 +101,19 @@ fn is_final(failure: &Failure) -> bool {
     let is_server_at_fault = matches!(failure.status.code(), Code::Unavailable | Code::ResourceExhausted);
     failure.sent == SentState::Answered && (failure.status.may_have_run() || !is_server_at_fault)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attempt_is_final_unless_another_server_may_succeed() {
+        let answered = |status| is_final(&Failure::new(status, SentState::Answered));
+        for at_fault in [Status::unavailable("restarts"), Status::resource_exhausted("is full")] {
+            assert!(!answered(at_fault.clone().not_run()), "{at_fault}");
+            assert!(answered(at_fault.clone()), "call that may have run should not be repeated: {at_fault}");
+            assert!(!is_final(&Failure::new(at_fault, SentState::Disconnected)));
+        }
+        assert!(answered(Status::invalid_argument("is negative").not_run()), "each server would reject the call");
+    }
+}

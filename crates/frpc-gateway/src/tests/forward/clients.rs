@@ -16,7 +16,7 @@ use samples::tools::{Node, ToolsClient};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
 fn name(name: &str) -> Name {
@@ -53,6 +53,49 @@ async fn generated_client_makes_every_kind_of_call() {
     }
     drop(sender);
     assert_eq!(sums.message().await.expect("stream should not fail"), None);
+}
+
+#[tokio::test]
+async fn stream_longer_than_windows_arrives() {
+    let client = CalculatorClient::connect(format!("grpc://{}", serve_backend()))
+        .await
+        .expect("server should accept the connection");
+    // 16 bytes for each message, 2.4 MB in all.
+    let (from, count) = (i64::MIN, 150_000);
+    let mut numbers = client.count_up(Range { from, count }).await.expect("call should succeed").into_inner();
+    let mut received = 0;
+    while let Some(number) = numbers.message().await.expect("stream should not fail") {
+        assert_eq!(number.value, from + received);
+        received += 1;
+    }
+    assert_eq!(received, i64::from(count));
+}
+
+#[tokio::test]
+async fn closed_grpc_channel_lets_calls_end_and_disconnects() {
+    let (backend, listener) = (serve_backend(), TcpListener::bind("127.0.0.1:0").await.expect("port should be free"));
+    let address = listener.local_addr().expect("listener should have a local address");
+    let (ended, mut end) = mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        let (mut client, _) = listener.accept().await.expect("client should connect");
+        let mut server = TcpStream::connect(backend).await.expect("server should accept the connection");
+        let _ = tokio::io::copy_bidirectional(&mut client, &mut server).await;
+        let _ = ended.send(());
+    });
+    let channel = Channel::connect(format!("grpc://{address}")).await.expect("server should accept the connection");
+    let client = CalculatorClient::new(channel.clone());
+    let (sender, requests) = RequestStream::channel(1);
+    let mut sums = client.running_sum(requests).await.expect("call should succeed").into_inner();
+    sums.opened().await.expect("stream should open");
+    channel.close();
+    let status = client.add(Terms { a: 2, b: 40 }).await.expect_err("channel should be closed");
+    assert_eq!((status.code(), status.may_have_run()), (Code::FailedPrecondition, false), "{status}");
+    sender.send(Number { value: 1 }).await.expect("call in progress should continue");
+    assert_eq!(sums.message().await.expect("stream should not fail").map(|sum| sum.value), Some(1));
+    assert!(end.try_recv().is_err(), "connection should stay open for the call in progress");
+    drop(sender);
+    assert_eq!(sums.message().await.expect("stream should not fail"), None);
+    soon(&mut end).await;
 }
 
 #[tokio::test]
@@ -194,6 +237,45 @@ async fn calls_beyond_server_streams_wait() {
 }
 
 #[tokio::test]
+async fn closed_grpc_channel_fails_calls_that_wait_for_stream() {
+    let (calls, mut begun) = mpsc::unbounded_channel();
+    let config = ServerConfig::default().common(Config::default().streams_max(1));
+    let address = start_script(config, move |_, received| {
+        if let Received::Call(..) = received {
+            calls.send(()).expect("test should wait for the call");
+        }
+        Vec::new()
+    });
+    let channel = Channel::connect(format!("grpc://{}", address.await)).await.expect("server should be reachable");
+    let client = GreeterClient::new(channel.clone());
+    let mut in_progress = tokio::task::JoinSet::new();
+    for _ in 0..4 {
+        let client = client.clone();
+        in_progress.spawn(async move { client.greet(name("wait")).await.map(drop) });
+        soon(&mut begun).await;
+    }
+    let mut waiting = std::pin::pin!(client.greet(name("Ada")));
+    assert!(std::future::poll_fn(|task| std::task::Poll::Ready(waiting.as_mut().poll(task).is_pending())).await);
+    channel.close();
+    let status = waiting.await.expect_err("channel should be closed");
+    assert_eq!((status.code(), status.may_have_run()), (Code::FailedPrecondition, false), "{status}");
+}
+
+#[tokio::test]
+async fn call_cancelled_by_server_before_deadline_is_cancelled() {
+    let address = start_script(ServerConfig::default(), |http2, received| {
+        if let Received::Call(_, stream, _) = received {
+            http2.reset(stream, ErrorCode::CANCEL);
+        }
+        Vec::new()
+    });
+    let client = connect(&address.await).await;
+    let mut request = Request::new(name("Ada"));
+    request.set_timeout(Duration::from_secs(3600));
+    assert_eq!(client.greet(request).await.expect_err("call should be cancelled").code(), Code::Cancelled);
+}
+
+#[tokio::test]
 async fn call_without_connection_or_codec_never_runs() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback port should be free");
     let address = format!("grpc://{}", free.local_addr().expect("listener should have a local address"));
@@ -277,6 +359,24 @@ async fn failing_grpc_server_is_ejected_and_retried() {
     }
     let fleet = FleetView::of(&channel).expect("channel should have a fleet");
     assert_eq!(fleet.servers.iter().filter(|server| server.is_doubted).count(), 1, "{fleet:?}");
+}
+
+#[tokio::test]
+async fn unavailable_reply_is_final_without_idempotency() {
+    let ((good, replied), (bad, rejected)) = (start_server("0").await, start_server("14").await);
+    let builder = Channel::builder().grpc().balance();
+    let channel = builder.connect_all([good, bad]).await.expect("one of the servers should accept the connection");
+    let client = CalculatorClient::new(channel);
+    for calls in 1..1000 {
+        let result = client.add(Terms::default()).await;
+        let counts = (replied.load(Ordering::SeqCst), rejected.load(Ordering::SeqCst));
+        assert_eq!(counts.0 + counts.1, calls, "each call should be sent once");
+        if let Err(status) = result {
+            assert_eq!((status.code(), counts.1), (Code::Unavailable, 1), "{status}");
+            return;
+        }
+    }
+    panic!("one of the calls should fail");
 }
 
 #[tokio::test]
