@@ -23,6 +23,9 @@ const FRAMES_KEPT: usize = 1000;
 
 /// Prints calls until the user interrupts the trace or enough calls have been shown.
 pub(crate) async fn trace(arguments: TraceArguments, context: &Context) -> Result<(), Failure> {
+    if arguments.count == Some(0) {
+        return Ok(());
+    }
     // Without a schema, methods are shown as numbers.
     let schema = context.schema_if_shown(true).await?;
     let target = context.target()?;

@@ -522,6 +522,12 @@ fn closed_standard_error_changes_no_exit_code() {
     assert_eq!(code(&[&fixed[..], &["nmae=Ada"]].concat()), Some(1));
 }
 
+/// Regression test: the trace waited for a call, which it did not show.
+#[test]
+fn trace_of_no_call_ends_at_once() {
+    assert_eq!(stdout(&run("127.0.0.1:1", &["trace", "--listen", "127.0.0.1:0", "-n", "0"])), "");
+}
+
 #[test]
 fn trace_shows_statuses_and_ends_after_requested_count() {
     use std::io::{BufRead as _, BufReader, Read as _};
