@@ -318,6 +318,9 @@ impl Printer {
         if let Some(packed) = set.and_then(|set| set.packed) {
             options.push(format!("packed = {packed}"));
         }
+        if let Some(set) = set.filter(|set| set.jstype.is_some()) {
+            options.push(format!("jstype = {}", set.jstype().as_str_name()));
+        }
         if set.is_some_and(FieldOptions::deprecated) {
             options.push("deprecated = true".to_owned());
         }
@@ -452,9 +455,9 @@ enum E {
         assert_eq!(reprinted(text, &["old.M", "old.E"]), text);
     }
 
-    /// Regression test: services and enums were printed without their option `deprecated`.
+    /// Regression test: services and enums were printed without their option `deprecated`, and fields without `jstype`.
     #[test]
-    fn deprecated_items_are_printed_as_such() {
+    fn options_are_printed() {
         let text = r#"syntax = "proto3";
 
 package old;
@@ -469,6 +472,7 @@ service S {
 message M {
   option deprecated = true;
   .old.E kind = 1 [deprecated = true];
+  int64 id = 2 [jstype = JS_STRING];
 }
 
 enum E {
