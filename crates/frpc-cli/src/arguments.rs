@@ -5,8 +5,8 @@ mod values;
 pub(crate) use self::values::duration;
 
 use self::values::{
-    Network, any_field, field, header_form, host, interval, name, network, numbering, origin, ramp, rate, reply_field,
-    text_field,
+    CALLERS_MAX, CONNECTIONS_MAX, Network, any_field, count, field, header_form, host, interval, name, network,
+    numbering, origin, ramp, rate, reply_field, text_field,
 };
 use crate::source::Context;
 use crate::top::Column;
@@ -16,7 +16,6 @@ use clap::{Arg, ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Pars
 use frpc::HeaderForm;
 use frpc_build::Numbering;
 use std::ffi::OsString;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -298,8 +297,8 @@ pub(crate) struct GatewayArguments {
     #[arg(long)]
     pub(crate) from_grpc: bool,
     /// Number of connections to the server.
-    #[arg(long, value_name = "COUNT", default_value = "1")]
-    pub(crate) connections: NonZeroUsize,
+    #[arg(long, value_name = "COUNT", default_value = "1", value_parser = count(CONNECTIONS_MAX))]
+    pub(crate) connections: usize,
     /// Forward only this method, or only the methods of this service. May be repeated. Default: all methods.
     #[arg(long, value_name = "METHOD")]
     pub(crate) allow: Vec<String>,
@@ -370,11 +369,11 @@ pub(crate) struct LoadArguments {
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s")]
     pub(crate) duration: Duration,
     /// Maximum number of calls in flight. Default: 10, or 1000 in an open loop.
-    #[arg(short, long, value_name = "CALLERS")]
-    pub(crate) concurrency: Option<NonZeroUsize>,
+    #[arg(short, long, value_name = "CALLERS", value_parser = count(CALLERS_MAX))]
+    pub(crate) concurrency: Option<usize>,
     /// Number of connections among which the calls are distributed.
-    #[arg(long, value_name = "COUNT", default_value = "1")]
-    pub(crate) connections: NonZeroUsize,
+    #[arg(long, value_name = "COUNT", default_value = "1", value_parser = count(CONNECTIONS_MAX))]
+    pub(crate) connections: usize,
     /// Weight of METHOD if --also adds further methods. Each method is called in proportion to its weight.
     #[arg(long, value_name = "WEIGHT", default_value_t = 1)]
     pub(crate) weight: u32,
@@ -575,6 +574,16 @@ mod tests {
             assert!(parsed(line).expect_err(line).contains("cannot be used with"), "{line}");
         }
         parsed("frpc --json diff a b --numbering go --tls").expect("options of servers and schemas should be accepted");
+    }
+
+    /// Regression test: a load with 10 billion callers exhausted the memory.
+    #[test]
+    fn excessive_counts_are_rejected() {
+        for line in ["load Add -c 100001", "load Add --connections 10001", "gateway --connections 10001"] {
+            let line = ["frpc", line].join(" ");
+            let error = parse(line.split(' ').map(OsString::from)).expect_err(&line).to_string();
+            assert!(error.contains("is not in 1..="), "{error}");
+        }
     }
 
     #[test]

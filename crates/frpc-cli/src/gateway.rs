@@ -203,7 +203,7 @@ fn forwarded<'a>(schema: &'a Schema, allowed: &[String]) -> Result<Vec<(&'a Serv
 
 /// Opens the connections to the server that calls are forwarded to.
 fn backend(arguments: &GatewayArguments, target: &Target) -> Result<Forward, Failure> {
-    let channels = (0..arguments.connections.get()).map(|_| target.connect_lazy()).collect::<Result<Vec<_>, _>>()?;
+    let channels = (0..arguments.connections).map(|_| target.connect_lazy()).collect::<Result<Vec<_>, _>>()?;
     for channel in &channels {
         let channel = channel.clone();
         // Stay connected, to track the state of the server even without calls.

@@ -28,7 +28,6 @@ use serde_json::json;
 use stats::{Outcome, Stats};
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -59,11 +58,11 @@ pub(crate) async fn load(arguments: &LoadArguments, context: &Context) -> Result
     let how = how(arguments)?;
     let is_open = matches!(how, Loop::Open(_));
     let callers = if is_open { CALLERS_OPEN } else { CALLERS_CLOSED };
-    let callers = arguments.concurrency.map_or(callers, NonZeroUsize::get);
+    let callers = arguments.concurrency.unwrap_or(callers);
 
     let target = context.target()?;
     let mut channels = Vec::new();
-    for _ in 0..arguments.connections.get() {
+    for _ in 0..arguments.connections {
         channels.push(target.connect(target.builder().reconnect_timeout(RECONNECT_TIMEOUT), None).await?);
     }
     let names = methods.iter().map(|method| method.callable.name()).collect();

@@ -1,7 +1,7 @@
 //! Parsers of the values of arguments.
 
 use crate::arguments::Ramp;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use frpc::HeaderForm;
 use frpc_build::Numbering;
 use frpc_gateway::ForwardFields;
@@ -12,6 +12,17 @@ use std::time::Duration;
 /// Maximum rate in calls per second. At a higher rate, reading the clock would take longer than the interval between
 /// two calls.
 const RATE_MAX: f64 = 1e8;
+
+/// Maximum number of calls in flight of a load test. Each takes a few kilobytes.
+pub(super) const CALLERS_MAX: u64 = 100_000;
+
+/// Maximum number of connections to the server. Each takes a file descriptor.
+pub(super) const CONNECTIONS_MAX: u64 = 10_000;
+
+/// Returns the parser of a number from 1 to `max`.
+pub(super) fn count(max: u64) -> impl TypedValueParser<Value = usize> {
+    RangedU64ValueParser::<usize>::new().range(1..=max)
+}
 
 /// Parses the name of a service or method. Rejects addresses, because users of similar tools may pass the address of a
 /// server as the first argument.
