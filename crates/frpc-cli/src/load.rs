@@ -71,6 +71,7 @@ pub(crate) async fn load(arguments: &LoadArguments, context: &Context) -> Result
         channels,
         methods,
         weights,
+        stride: stride(weights),
         metadata: metadata(&arguments.metadata)?,
         deadline: arguments.deadline,
         failure: Mutex::default(),
@@ -227,6 +228,8 @@ struct Calls {
     methods: Vec<Prepared>,
     /// Sum of the weights of all methods.
     weights: u64,
+    /// Distance of the positions of two successive calls in a round; see [`position`].
+    stride: u64,
     metadata: Metadata,
     deadline: Option<Duration>,
     /// Status of the first failed call.
@@ -255,7 +258,7 @@ impl Calls {
         if self.methods.len() == 1 {
             return 0;
         }
-        let mut offset = number % self.weights;
+        let mut offset = position(number, self.weights, self.stride);
         for (at, method) in self.methods.iter().enumerate() {
             match offset.checked_sub(u64::from(method.weight)) {
                 Some(left) => offset = left,
@@ -303,6 +306,26 @@ impl Calls {
     }
 }
 
+/// Returns the position of call `number` in its round of `weights` calls. Successive calls have distant positions and
+/// thus different methods, because a load with large weights may end within the first round.
+fn position(number: u64, weights: u64, stride: u64) -> u64 {
+    let position = u128::from(number) * u128::from(stride) % u128::from(weights);
+    u64::try_from(position).unwrap_or_default()
+}
+
+/// Returns a stride that visits each position of a round once, because it has no common factor with `weights`. It is
+/// close to the golden section, so that any number of successive positions is distributed evenly.
+fn stride(weights: u64) -> u64 {
+    let is_coprime = |stride: &u64| {
+        let (mut a, mut b) = (weights, *stride);
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a == 1
+    };
+    ((weights as f64 * 0.618_033_988_749_895) as u64..).find(is_coprime).unwrap_or(1)
+}
+
 /// Returns the index of the channel for call `number`. Each round of `weights` calls starts at another channel, so that
 /// the calls of each method are distributed among all of them.
 fn channel_of(number: u64, weights: u64, channels: usize) -> usize {
@@ -334,6 +357,22 @@ async fn progress(stats: Arc<Mutex<Stats>>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Regression test: with large weights, a short load called the first method only.
+    #[test]
+    fn calls_of_methods_with_large_weights_are_mixed() {
+        for (weights, size) in [([1000, 1000], 20), ([4_000_000_000, 1_000_000_000], 100), ([1, 3999], 6000)] {
+            let (sum, stride) = (weights.iter().sum(), stride(weights.iter().sum()));
+            let of_first = (0..size).filter(|number| position(*number, sum, stride) < weights[0]).count() as f64;
+            let expected = size as f64 * weights[0] as f64 / sum as f64;
+            assert!((of_first - expected).abs() <= 2.0, "{of_first} calls instead of {expected} of {weights:?}");
+        }
+        for sum in 1..100 {
+            let mut round: Vec<_> = (sum..2 * sum).map(|number| position(number, sum, stride(sum))).collect();
+            round.sort_unstable();
+            assert_eq!(round, Vec::from_iter(0..sum));
+        }
+    }
 
     /// Regression test: if the number of connections and the sum of the weights had a common factor, each method was
     /// called on some of the connections only.
