@@ -257,16 +257,20 @@ pub(crate) fn integer<'py, T>(value: &Bound<'py, PyAny>) -> PyResult<T>
 where
     T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
 {
-    value.extract().map_err(|error| not_a_number(value, &error, "an int"))
+    value.extract().map_err(|error| not_a_number(value, error, "an int"))
 }
 
 pub(crate) fn float(value: &Bound<'_, PyAny>) -> PyResult<f64> {
-    value.extract().map_err(|error| not_a_number(value, &error, "a float"))
+    value.extract().map_err(|error| not_a_number(value, error, "a float"))
 }
 
-fn not_a_number(value: &Bound<'_, PyAny>, error: &PyErr, what: &str) -> PyErr {
-    if !error.is_instance_of::<PyOverflowError>(value.py()) {
+/// Replaces the error of a conversion by one that names the expected type. Keeps exceptions that the value raised.
+fn not_a_number(value: &Bound<'_, PyAny>, error: PyErr, what: &str) -> PyErr {
+    if error.is_instance_of::<PyTypeError>(value.py()) {
         return expected(what, value);
+    }
+    if !error.is_instance_of::<PyOverflowError>(value.py()) {
+        return error;
     }
     // Python refuses to convert huge numbers to text.
     let number = value.str().map_or_else(|_| "the number".to_owned(), |number| number.to_string());

@@ -273,3 +273,25 @@ def test_argument_of_a_wrong_type_is_named() -> None:
         for text, use in uses.items():
             with pytest.raises(TypeError, match=text):
                 use()
+
+
+class Failing:
+    """A number whose conversion fails."""
+
+    def __index__(self) -> int:
+        raise LookupError("on purpose")
+
+    __float__ = __index__
+
+
+def test_exception_of_a_number_is_raised() -> None:
+    with Server() as server:
+
+        @server
+        def take(whole: int, real: float) -> None: ...
+
+        server.start(LOOPBACK)
+        with Client(server.address) as client:
+            for arguments in [(Failing(), 1.0), (1, Failing())]:
+                with pytest.raises(LookupError, match="on purpose"):
+                    client.take(*arguments)
