@@ -1,5 +1,6 @@
 //! Conversions between [`Status`] and metadata and their Python counterparts.
 
+use crate::encode::expected;
 use frpc::{Code, Metadata, Status};
 use pyo3::exceptions::{PyConnectionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -76,12 +77,13 @@ fn put_metadata(metadata: &mut Metadata, entries: &Bound<'_, PyAny>) -> PyResult
     }
     let entries = entries.cast::<PyMapping>().map_err(|_| PyTypeError::new_err("metadata: a dict expected"))?;
     for item in entries.items()? {
-        let (key, value): (String, Bound<'_, PyAny>) = item.extract()?;
+        let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
+        let key = key.cast::<PyString>().map_err(|_| expected("metadata key: a str", &key))?.to_str()?;
         let put = match value.cast::<PyString>() {
-            Ok(text) => metadata.insert(&key, text.to_str()?),
+            Ok(text) => metadata.insert(key, text.to_str()?),
             Err(_) => {
                 let wrong = || PyTypeError::new_err(format!("metadata {key}: a str or bytes expected"));
-                metadata.insert_bin(&key, value.extract::<Vec<u8>>().map_err(|_| wrong())?)
+                metadata.insert_bin(key, value.extract::<Vec<u8>>().map_err(|_| wrong())?)
             }
         };
         put.map_err(|error| PyValueError::new_err(format!("metadata {key}: {error}")))?;

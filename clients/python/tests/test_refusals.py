@@ -184,6 +184,7 @@ LIMITS: dict[str, tuple[dict[str, Any], dict[str, Any], Callable[[Any], Any]]] =
     "metadata too long": ({}, {}, wide("key", "x" * 100 * KIB)),
     "metadata key": ({}, {}, wide("a key", "x")),
     "metadata key in capitals": ({}, {}, wide("Key", "x")),
+    "metadata key type": ({}, {}, wide(1, "x")),  # type: ignore[arg-type]
     "metadata control": ({}, {}, wide("key", "a\nb")),
     "metadata type": ({}, {}, wide("key", 1)),
     "metadata binary": ({}, {}, wide("key", b"\xff")),
@@ -273,6 +274,11 @@ def test_argument_of_a_wrong_type_is_named() -> None:
         for text, use in uses.items():
             with pytest.raises(TypeError, match=text):
                 use()
+
+
+def test_metadata_key_of_a_wrong_type_is_named() -> None:
+    with pytest.raises(TypeError, match="metadata key: a str expected, not int"):
+        call({}, {}, wide(5, "x"))  # type: ignore[arg-type]
 
 
 class Failing:
