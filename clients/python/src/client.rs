@@ -2,10 +2,11 @@
 
 use crate::drive::{BlockingRuntime, Waiter};
 use crate::fork::Forkable;
-use crate::inbox::{Inbox, settle};
+use crate::inbox::Inbox;
 use crate::lanes::{Lane, Lanes, Settings, Site, Tls};
 use crate::payload::Payload;
 use crate::ready::{NextItem, ReadySlot};
+use crate::reply::Reply;
 use crate::requests::{IterableSource, Requests};
 use crate::schema::{Api, Endpoint, Schema};
 use crate::server::Described;
@@ -153,8 +154,8 @@ impl Channel {
         Messages::new(slf, endpoint, stream, None)
     }
 
-    /// Starts [`reflect`](Self::reflect) and completes an asyncio future with the result.
-    fn start_reflect(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
+    /// Starts [`reflect`](Self::reflect) and completes a [`Reply`] with the result.
+    fn start_reflect(&self, py: Python<'_>, inbox: &Inbox, future: Py<Reply>) -> PyResult<Started> {
         let lane = self.lane(py, inbox)?;
         let channel = lane.channel.clone();
         let fetch = async move { ServerSchema::fetch(&channel).await };
@@ -164,7 +165,7 @@ impl Channel {
         })
     }
 
-    /// Starts a unary call and completes an asyncio future with the response.
+    /// Starts a unary call and completes a [`Reply`] with the response.
     #[pyo3(signature = (api, index, value, inbox, future, timeout = None, metadata = None))]
     #[allow(clippy::too_many_arguments)] // The arguments of the call, and where its reply goes.
     fn start_unary(
@@ -173,7 +174,7 @@ impl Channel {
         index: usize,
         value: &Bound<'_, PyAny>,
         inbox: &Inbox,
-        future: Py<PyAny>,
+        future: Py<Reply>,
         timeout: Option<f64>,
         metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Started> {
@@ -212,7 +213,7 @@ impl Channel {
         api: &Api,
         index: usize,
         inbox: &Inbox,
-        future: Py<PyAny>,
+        future: Py<Reply>,
         timeout: Option<f64>,
         metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Started, Requests)> {
@@ -466,8 +467,8 @@ impl AsyncMessages {
         visit.call(&self.channel)
     }
 
-    /// Starts waiting for the next message and completes an asyncio future when it arrives.
-    fn start_next(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
+    /// Starts waiting for the next message and completes a [`Reply`] when it arrives.
+    fn start_next(&self, py: Python<'_>, inbox: &Inbox, future: Py<Reply>) -> PyResult<Started> {
         let site = self.site(py, inbox)?;
         self.slot.get()?.start(py, &site, inbox, future)
     }
@@ -531,7 +532,7 @@ impl Stage {
     }
 }
 
-/// An operation that was started for an asyncio future.
+/// An operation that was started for a [`Reply`].
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Started {
     task: AbortHandle,
@@ -550,12 +551,12 @@ impl Started {
     }
 }
 
-/// Makes a call with a single reply and completes an asyncio future with the decoded reply.
+/// Makes a call with a single reply and completes a [`Reply`] with the decoded reply.
 fn start_call(
     py: Python<'_>,
     lane: &Lane,
     inbox: &Inbox,
-    future: Py<PyAny>,
+    future: Py<Reply>,
     timeout: Option<f64>,
     endpoint: Endpoint,
     call: impl Future<Output = Result<Response<Payload>, Status>> + Send + 'static,
@@ -564,12 +565,12 @@ fn start_call(
     start(py, &lane.site, inbox, future, call, move |py, reply| endpoint.decode(py, reply.map(Response::into_inner)))
 }
 
-/// Runs `work` and completes an asyncio future with the value that `finish` returns.
+/// Runs `work` and completes a [`Reply`] with the value that `finish` returns.
 pub(crate) fn start<T: Send + 'static>(
     py: Python<'_>,
     site: &Site,
     inbox: &Inbox,
-    future: Py<PyAny>,
+    future: Py<Reply>,
     work: impl Future<Output = T> + Send + 'static,
     finish: impl for<'py> FnOnce(Python<'py>, T) -> PyResult<Bound<'py, PyAny>> + Send + 'static,
 ) -> PyResult<Started> {
@@ -578,7 +579,7 @@ pub(crate) fn start<T: Send + 'static>(
     let work = Box::pin(work);
     let task = site.spawn(inbox, async move {
         let output = work.await;
-        sender.leave(Box::new(move |py| settle(future.bind(py), finish(py, output))));
+        sender.leave(Box::new(move |py| Reply::settle(future.bind(py), finish(py, output))));
     });
     site.begin(py)?;
     Ok(Started { task, site: site.clone() })

@@ -9,11 +9,12 @@ use crate::client::Channel;
 use crate::decode;
 use crate::drive::in_handler;
 use crate::encode;
-use crate::inbox::{Sender, settle};
+use crate::inbox::Sender;
 use crate::incoming::Incoming;
 use crate::json;
 use crate::payload::{Alternatives, Encoding, Payload};
 use crate::proto;
+use crate::reply::Reply;
 use crate::schema::Endpoint;
 use crate::status::{of_exception, shown};
 use bytes::Bytes;
@@ -413,10 +414,10 @@ impl futures_core::Stream for Generated {
     }
 }
 
-/// Completes an asyncio future from a thread of the server. If the server has failed, the future gets an exception.
-pub(crate) fn announce(sender: &Sender, future: Py<PyAny>, outcome: Result<(), String>) {
+/// Completes a reply from a thread of the server, with an exception if the server has failed.
+pub(crate) fn announce(sender: &Sender, future: Py<Reply>, outcome: Result<(), String>) {
     sender.leave(Box::new(move |py| {
         let outcome = outcome.map_err(PyRuntimeError::new_err);
-        settle(future.bind(py), outcome.map(|()| py.None().into_bound(py)))
+        Reply::settle(future.bind(py), outcome.map(|()| py.None().into_bound(py)))
     }));
 }

@@ -3,7 +3,7 @@
 
 use crate::fork::Forkable;
 use crate::loop_runtime::LoopRuntime;
-use crate::reply::{Reply, called_by_loop};
+use crate::reply::called_by_loop;
 use parking_lot::Mutex;
 use pyo3::exceptions::{PyKeyboardInterrupt, PySystemExit};
 use pyo3::prelude::*;
@@ -187,19 +187,4 @@ impl Sender {
         }
         ending
     }
-}
-
-/// Completes a reply or an asyncio future, unless it has been cancelled.
-pub(crate) fn settle(future: &Bound<'_, PyAny>, outcome: PyResult<Bound<'_, PyAny>>) -> PyResult<()> {
-    if let Ok(reply) = future.cast::<Reply>() {
-        return Reply::settle(reply, outcome);
-    }
-    if future.call_method0("done")?.is_truthy()? {
-        return Ok(());
-    }
-    match outcome {
-        Ok(value) => future.call_method1("set_result", (value,)),
-        Err(error) => future.call_method1("set_exception", (error.into_value(future.py()),)),
-    }
-    .map(drop)
 }

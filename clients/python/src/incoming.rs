@@ -7,6 +7,7 @@ use crate::inbox::Inbox;
 use crate::lanes::Site;
 use crate::payload::Payload;
 use crate::ready::{NextItem, ReadySlot};
+use crate::reply::Reply;
 use crate::status::raised;
 use frpc::{Status, Streaming};
 use pyo3::exceptions::{PyRuntimeError, PyStopAsyncIteration};
@@ -103,8 +104,8 @@ impl Incoming {
         NEXT_ITEM.import(slf.py(), "frisbee_rpc._client", "_next_item")?.call1((slf,))
     }
 
-    /// Starts waiting for the next request and completes an asyncio future when it arrives.
-    fn start_next(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
+    /// Starts waiting for the next request and completes a [`Reply`] when it arrives.
+    fn start_next(&self, py: Python<'_>, inbox: &Inbox, future: Py<Reply>) -> PyResult<Started> {
         self.slot.start(py, &Site::Thread(self.runtime.clone()), inbox, future)
     }
 

@@ -4,6 +4,7 @@
 use crate::client::{Started, start};
 use crate::inbox::Inbox;
 use crate::lanes::Site;
+use crate::reply::Reply;
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -52,8 +53,8 @@ impl<S: NextItem<T>, T: Send + 'static> ReadySlot<S, T> {
         self.ready.lock().take()
     }
 
-    /// Starts [`fill`](Self::fill) and completes an asyncio future when an item has arrived.
-    pub(crate) fn start(&self, py: Python<'_>, site: &Site, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
+    /// Starts [`fill`](Self::fill) and completes a [`Reply`] when an item has arrived.
+    pub(crate) fn start(&self, py: Python<'_>, site: &Site, inbox: &Inbox, future: Py<Reply>) -> PyResult<Started> {
         start(py, site, inbox, future, self.clone().fill(), |py, ()| Ok(py.None().into_bound(py)))
     }
 }

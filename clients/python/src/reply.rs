@@ -143,6 +143,11 @@ impl Reply {
         Ok(true)
     }
 
+    /// Fails the operation, unless it has ended.
+    fn set_exception(slf: Bound<'_, Self>, error: Bound<'_, PyAny>) -> PyResult<()> {
+        Self::settle(&slf, Err(PyErr::from_value(error)))
+    }
+
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.event_loop)?;
         // Do not block on the lock: the garbage collector may run on the thread that holds it, which would deadlock.

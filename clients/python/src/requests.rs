@@ -6,6 +6,7 @@ use crate::drive::{self, Waiter};
 use crate::inbox::Inbox;
 use crate::lanes::Site;
 use crate::payload::Payload;
+use crate::reply::Reply;
 use crate::schema::Endpoint;
 use crate::status::none;
 use frpc::{RequestSender, RequestStream, Status};
@@ -154,8 +155,8 @@ impl Requests {
 
 #[pymethods]
 impl Requests {
-    /// Starts sending a request, which waits for space in the buffer, and completes an asyncio future once it is sent.
-    fn start_send(&self, value: &Bound<'_, PyAny>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
+    /// Starts sending a request, which waits for space in the buffer, and completes a [`Reply`] once it is sent.
+    fn start_send(&self, value: &Bound<'_, PyAny>, inbox: &Inbox, future: Py<Reply>) -> PyResult<Started> {
         let py = value.py();
         let payload = self.endpoint.encode(value)?;
         let sender = self.sender.lock().clone();

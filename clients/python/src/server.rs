@@ -10,6 +10,7 @@ use crate::handler::{
 };
 use crate::inbox::Inbox;
 use crate::payload::{Payload, json_format, protobuf_format};
+use crate::reply::Reply;
 use crate::schema::{Api, Callable, Schema};
 use crate::status::failed;
 use crate::topics::Topics;
@@ -253,14 +254,14 @@ impl Server {
         drive::is_in_handler(&self.pool)
     }
 
-    /// Starts the shutdown. When all calls have ended, or after `limit` seconds, completes an asyncio future or
+    /// Starts the shutdown. When all calls have ended, or after `limit` seconds, completes a [`Reply`] or
     /// returns. A server of the parent process is not affected after a fork.
     #[pyo3(signature = (inbox = None, future = None, limit = None))]
     fn stop(
         &self,
         py: Python<'_>,
         inbox: Option<&Inbox>,
-        future: Option<Py<PyAny>>,
+        future: Option<Py<Reply>>,
         limit: Option<f64>,
     ) -> PyResult<()> {
         if self.made.check().is_err() {

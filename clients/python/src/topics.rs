@@ -7,6 +7,7 @@ use crate::fork::Forkable;
 use crate::inbox::Inbox;
 use crate::lanes::{Settings, Site, Tls};
 use crate::ready::{NextItem, ReadySlot};
+use crate::reply::Reply;
 use crate::status::{none, raised};
 use bytes::Bytes;
 use frpc::Status;
@@ -82,14 +83,14 @@ impl Topics {
         self.wait(py, publish(self.shared()?, topic, payload.into()))
     }
 
-    /// Starts [`publish`](Self::publish) and completes an asyncio future afterwards.
+    /// Starts [`publish`](Self::publish) and completes a [`Reply`] afterwards.
     fn start_publish(
         &self,
         py: Python<'_>,
         topic: String,
         payload: Vec<u8>,
         inbox: &Inbox,
-        future: Py<PyAny>,
+        future: Py<Reply>,
     ) -> PyResult<Started> {
         self.begin(py, inbox, future, publish(self.shared()?, topic, payload.into()))
     }
@@ -99,8 +100,8 @@ impl Topics {
         self.wait(py, sync(self.shared()?))
     }
 
-    /// Starts [`sync`](Self::sync) and completes an asyncio future afterwards.
-    fn start_sync(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
+    /// Starts [`sync`](Self::sync) and completes a [`Reply`] afterwards.
+    fn start_sync(&self, py: Python<'_>, inbox: &Inbox, future: Py<Reply>) -> PyResult<Started> {
         self.begin(py, inbox, future, sync(self.shared()?))
     }
 
@@ -118,7 +119,7 @@ impl Topics {
         Ok(Subscribed::new(subscription, self))
     }
 
-    /// Starts [`subscribe`](Self::subscribe) and completes an asyncio future with the subscription.
+    /// Starts [`subscribe`](Self::subscribe) and completes a [`Reply`] with the subscription.
     #[pyo3(signature = (pattern, group, start, inbox, future))]
     fn start_subscribe(
         slf: &Bound<'_, Self>,
@@ -126,7 +127,7 @@ impl Topics {
         group: Option<String>,
         start: Option<Begin>,
         inbox: &Inbox,
-        future: Py<PyAny>,
+        future: Py<Reply>,
     ) -> PyResult<Started> {
         let (py, this) = (slf.py(), slf.get());
         let begin = start.map(Begin::start).transpose()?;
@@ -180,7 +181,7 @@ impl Topics {
         &self,
         py: Python<'_>,
         inbox: &Inbox,
-        future: Py<PyAny>,
+        future: Py<Reply>,
         work: impl Future<Output = Result<(), Status>> + Send + 'static,
     ) -> PyResult<Started> {
         start(py, &self.site(), inbox, future, work, none)
@@ -330,8 +331,8 @@ impl Subscribed {
         }
     }
 
-    /// Starts waiting for the next message and completes an asyncio future when it arrives.
-    fn start_next(&self, py: Python<'_>, inbox: &Inbox, future: Py<PyAny>) -> PyResult<Started> {
+    /// Starts waiting for the next message and completes a [`Reply`] when it arrives.
+    fn start_next(&self, py: Python<'_>, inbox: &Inbox, future: Py<Reply>) -> PyResult<Started> {
         self.slot.get()?.start(py, &Site::Thread(self.runtime.clone()), inbox, future)
     }
 

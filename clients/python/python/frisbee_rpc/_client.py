@@ -408,12 +408,12 @@ async def client_streaming(
 ) -> Any:
     """Makes a client-streaming call. The requests come from an iterable or asynchronous iterable."""
     loop = _running_loop()
-    future = loop.create_future()
-    started, sink = channel.start_client_streaming(api, index, inbox_of(loop), future, timeout, metadata)
+    reply = Reply(loop)
+    started, sink = channel.start_client_streaming(api, index, inbox_of(loop), reply, timeout, metadata)
     sending = loop.create_task(_send(sink, requests))
-    sending.add_done_callback(lambda sending: _failed(sending, future))
+    sending.add_done_callback(lambda sending: _failed(sending, reply))
     try:
-        return await future
+        return await reply
     finally:
         sending.cancel()
         started.cancel()
@@ -571,12 +571,10 @@ async def _send(sink: Requests, requests: Any) -> None:
     sink.close()
 
 
-def _failed(sending: asyncio.Task[None], future: asyncio.Future[Any]) -> None:
+def _failed(sending: asyncio.Task[None], reply: Reply) -> None:
     """Fails a call whose source of requests has failed."""
-    if future.done():
-        return
     if sending.cancelled():
         # The source of the requests awaited an operation that was cancelled.
-        future.cancel()
+        reply.cancel()
     elif (error := sending.exception()) is not None:
-        future.set_exception(error)
+        reply.set_exception(error)

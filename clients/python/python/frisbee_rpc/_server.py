@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Awaitable, Callable, Iterable, Mapping, T
 
 from ._checks import BODY_MAX, hosts as checked_hosts, instance, integer, origins as checked_origins, seconds, texts
 from ._client import DEFAULT_ADDRESS, inbox_of, pem, raise_at_yield
-from ._native import Api, Completion, Schema
+from ._native import Api, Completion, Reply, Schema
 from ._native import Server as NativeServer
 from ._status import Code, Status
 
@@ -386,7 +386,7 @@ class Server:
             native, self._native = self._native, None
             try:
                 if native is not None:
-                    ended = loop.create_future()
+                    ended = Reply(loop)
                     native.stop(inbox_of(loop), ended)
                     try:
                         await ended
@@ -509,8 +509,6 @@ def _beginner(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[None]]) -
     ``tasks``, and its outcome is passed to a completion. For a generator, the last argument is the name of the method.
     """
     from asyncio import CancelledError, current_task
-
-    from ._native import Reply
 
     async def complete(awaitable: Awaitable[Any], completion: Completion) -> None:
         try:
