@@ -34,6 +34,8 @@ pub(crate) type Offered = (Vec<Described>, Py<PyAny>, bool, usize, Option<(Py<In
 pub(crate) struct Channel {
     /// The channel with the runtime that drives it.
     parts: Forkable<Parts>,
+    /// Default timeout of calls in seconds.
+    timeout: Option<f64>,
 }
 
 enum Parts {
@@ -76,7 +78,7 @@ impl Channel {
         } else {
             Parts::Async(Lanes::new(settings)?)
         };
-        Ok(Self { parts: Forkable::new(parts) })
+        Ok(Self { parts: Forkable::new(parts), timeout })
     }
 
     /// Prevents further calls. The connection closes when the calls in flight have ended. A connection of the parent
@@ -100,10 +102,11 @@ impl Channel {
         if let Parts::Serving(serving) = self.parts.inherited() { serving.traverse(&visit) } else { Ok(()) }
     }
 
-    /// Fetches the schema of the server by its reflection service.
-    fn reflect(&self, py: Python<'_>) -> PyResult<Schema> {
+    /// Fetches the schema of the server by its reflection service. `timeout` replaces the timeout of the channel.
+    #[pyo3(signature = (timeout = None))]
+    fn reflect(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Schema> {
         let (channel, drive) = self.blocking()?;
-        let shown = drive.wait(py, ServerSchema::fetch(channel))?;
+        let shown = drive.wait(py, fetch(channel.clone(), timeout.or(self.timeout))?)?;
         Schema::of_server(&shown.map_err(|status| raised(py, &status))?)
     }
 
@@ -157,9 +160,8 @@ impl Channel {
     /// Starts [`reflect`](Self::reflect) and completes a [`Reply`] with the result.
     fn start_reflect(&self, py: Python<'_>, inbox: &Inbox, future: Py<Reply>) -> PyResult<Started> {
         let lane = self.lane(py, inbox)?;
-        let channel = lane.channel.clone();
-        let fetch = async move { ServerSchema::fetch(&channel).await };
-        start(py, &lane.site, inbox, future, fetch, |py, shown| {
+        lane.site.expect(py, lane.timeout)?;
+        start(py, &lane.site, inbox, future, fetch(lane.channel.clone(), lane.timeout)?, |py, shown| {
             let schema = Schema::of_server(&shown.map_err(|status| raised(py, &status))?)?;
             Ok(Py::new(py, schema)?.into_bound(py).into_any())
         })
@@ -249,7 +251,7 @@ impl Channel {
 impl Channel {
     /// Creates a channel to the caller of a handler.
     pub(crate) fn of_caller(channel: frpc::Channel, runtime: Handle) -> Self {
-        Self { parts: Forkable::new(Parts::Caller(channel, runtime)) }
+        Self { parts: Forkable::new(Parts::Caller(channel, runtime)), timeout: None }
     }
 
     fn blocking(&self) -> PyResult<(&frpc::Channel, Waiter<'_>)> {
@@ -278,6 +280,16 @@ impl Channel {
 pub(crate) fn duration(name: &str, seconds: f64) -> PyResult<Duration> {
     let text = || format!("{name}: {seconds:?} s is not a time from 0 to {:e} s", u64::MAX as f64);
     Duration::try_from_secs_f64(seconds).map_err(|_| PyValueError::new_err(text()))
+}
+
+/// Fetches the schema of a server within this time, or within the limits of its calls.
+fn fetch(
+    channel: frpc::Channel,
+    timeout: Option<f64>,
+) -> PyResult<impl Future<Output = Result<ServerSchema, Status>> + Send> {
+    let limit = timeout.map_or(Ok(Duration::MAX), |timeout| duration("timeout", timeout))?;
+    let late = || Status::deadline_exceeded("the schema was not fetched before the deadline");
+    Ok(async move { tokio::time::timeout(limit, ServerSchema::fetch(&channel)).await.unwrap_or_else(|_| Err(late())) })
 }
 
 fn request<T>(message: T, timeout: Option<f64>, options: Option<&Bound<'_, PyAny>>) -> PyResult<Request<T>> {

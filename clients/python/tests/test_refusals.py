@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
+import socket
 from functools import partial
 from pathlib import Path
 from typing import Any, Callable
@@ -12,7 +13,7 @@ from typing import Any, Callable
 import pytest
 
 import frisbee_rpc
-from frisbee_rpc import AsyncClient, Client, Schema, Server, ServerTls, Tls, UdpClient
+from frisbee_rpc import AsyncClient, Client, Schema, Server, ServerTls, Status, Tls, UdpClient
 
 from .conftest import LIMIT, run
 
@@ -301,3 +302,16 @@ def test_exception_of_a_number_is_raised() -> None:
             for arguments in [(Failing(), 1.0), (1, Failing())]:
                 with pytest.raises(LookupError, match="on purpose"):
                     client.take(*arguments)
+
+
+def test_timeout_limits_the_first_fetch_of_the_schema() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        attempts = [
+            lambda: echo_by(address, timeout=0.05),
+            lambda: Client(address).with_options(timeout=0.05).echo(""),
+            lambda: run(lambda: AsyncClient.connect(address, timeout=0.05)),
+        ]
+        for attempt in attempts:
+            with pytest.raises(Status, match="DEADLINE_EXCEEDED: the schema was not fetched"):
+                attempt()

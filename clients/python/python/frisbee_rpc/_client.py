@@ -205,7 +205,7 @@ class Client(_Base):
         if name.startswith("_"):
             raise AttributeError(name)
         if self._schemas is None:
-            self._schemas = _Schemas(self._channel.reflect())
+            self._schemas = _Schemas(self._channel.reflect(self._timeout))
         call = self._call(self._schemas, name)
         self.__dict__[name] = call
         return call
