@@ -5,15 +5,18 @@ use super::http2_client::{DATA, HEADERS, Http2, PING, head, head_of};
 use bytes::Bytes;
 use frisbee_http2::hpack::{Decoder, Encoder};
 use frpc::tensor::{Image, Tensor};
-use frpc::{Code, Request, Response, ResponseStream, Server, Status, Trailers};
+use frpc::{Code, Request, Response, ResponseStream, Server, Status, Streaming, Trailers};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use parking_lot::Mutex;
 use prost::Message as _;
 use samples::greet::{Greeter, GreeterServer, Greeting, Name};
 use samples::model::{Description, Model, ModelServer, Scaling};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Wake};
 use std::time::Duration;
 use tokio::io::DuplexStream;
+use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
 /// Content types of three protocols, whose responses are written by different code.
@@ -313,4 +316,48 @@ async fn refusal_of_long_head_request_has_no_body() {
             break;
         }
     }
+}
+
+/// A waker that panics when it is woken.
+struct BrokenWaker;
+
+impl Wake for BrokenWaker {
+    fn wake(self: Arc<Self>) {
+        panic!("on purpose")
+    }
+}
+
+/// A greeter that waits for the first name of a stream with a broken waker.
+struct BrokenReader(Arc<Notify>);
+
+impl samples::greeter::Greeter for BrokenReader {
+    async fn greet(&self, _: Request<samples::greeter::Name>) -> Result<Response<samples::greeter::Greeting>, Status> {
+        Err(Status::not_found("it is alive"))
+    }
+
+    async fn greet_all(
+        &self,
+        request: Request<Streaming<samples::greeter::Name>>,
+    ) -> Result<Response<ResponseStream<samples::greeter::Greeting>>, Status> {
+        let (mut names, waker) = (request.into_inner(), Arc::new(BrokenWaker).into());
+        let polled = pin!(names.message()).poll(&mut Context::from_waker(&waker));
+        assert!(polled.is_pending(), "no name should have arrived");
+        self.0.notify_one();
+        std::future::pending().await
+    }
+}
+
+/// Regression test: a panicking waker of a handler that reads a request stream closed the connection.
+#[tokio::test]
+async fn panicking_waker_of_body_reader_is_caught() {
+    let is_waiting = Arc::<Notify>::default();
+    let service = samples::greeter::GreeterServer::new(BrokenReader(is_waiting.clone()));
+    let server = Server::builder().add_service(service).gateway(Gateway::new().http(Http::new().grpc()));
+    let mut client = Http2::connect(dial(&server.build().expect("server settings should be valid")), 65_535).await;
+    client.send(HEADERS, 4, 1, &head_of("/greeter.Greeter/GreetAll", "application/grpc")).await;
+    timeout(TIMEOUT, is_waiting.notified()).await.expect("handler should wait for a name");
+    client.send(DATA, 0, 1, &[0, 0, 0]).await;
+    client.send(HEADERS, 4, 3, &head_of("/greeter.Greeter/Greet", "application/grpc")).await;
+    client.send(DATA, 1, 3, &[0; 5]).await;
+    assert_eq!(client.status().await, "5");
 }

@@ -4,6 +4,7 @@ use super::StreamEvent;
 use crate::charge::GrowingBody;
 use crate::mailbox::Mailbox;
 use bytes::Bytes;
+use frisbee::rpc::wake_all;
 use frisbee_http2::StreamKey;
 use frpc::{AdapterContext, Status};
 use http::HeaderMap;
@@ -102,9 +103,7 @@ impl StreamLink {
         let reader = body.reader.take();
         // Release the lock before waking, because the woken task locks the body.
         drop(body);
-        if let Some(reader) = reader {
-            reader.wake();
-        }
+        wake_all(reader);
     }
 }
 
@@ -146,9 +145,10 @@ impl RequestBody {
         match body.end.replace(BodyEnd::Whole) {
             None => {
                 body.end = None;
-                body.reader = Some(task.waker().clone());
+                let replaced = body.reader.replace(task.waker().clone());
                 let expects_continue = body.expects_continue;
                 drop(body);
+                drop(replaced); // Without the lock, because this may be the last reference to the task of this body.
                 if expects_continue {
                     // Wake the driver, which sends the interim response.
                     self.0.wake_by_ref();
@@ -168,5 +168,41 @@ impl Drop for RequestBody {
         // The driver returns no further window for an abandoned body, so the client stops sending.
         body.is_abandoned = true;
         body.arrived.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use frisbee_core::ClientConfig;
+    use frisbee_http2::{Connection, Head};
+    use std::sync::mpsc;
+    use std::time::Instant;
+
+    /// A waker that sends, when dropped, whether the body is locked.
+    struct LastReference(Arc<StreamLink>, mpsc::Sender<bool>);
+
+    impl Wake for LastReference {
+        fn wake(self: Arc<Self>) {}
+    }
+
+    impl Drop for LastReference {
+        fn drop(&mut self) {
+            self.1.send(self.0.body.is_locked()).expect("receiver should not be dropped");
+        }
+    }
+
+    /// Regression test: a replaced waker was dropped under the lock that its task acquires when it drops the body.
+    #[test]
+    fn replaced_waker_is_dropped_unlocked() {
+        let mut http2 = Connection::client(&ClientConfig::default(), Instant::now());
+        let key = http2.open(&Head::response(200), false).expect("stream should be opened");
+        let (link, mut body) = StreamLink::new(&Arc::default(), key, GrowingBody::default(), 0);
+        let (dropped, receiver) = mpsc::channel();
+        for _ in 0..2 {
+            let waker = Arc::new(LastReference(link.clone(), dropped.clone())).into();
+            assert!(body.poll_frame(&mut Context::from_waker(&waker)).is_pending());
+        }
+        assert_eq!(receiver.try_recv(), Ok(false));
     }
 }
