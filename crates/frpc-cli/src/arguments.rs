@@ -5,8 +5,8 @@ mod values;
 pub(crate) use self::values::duration;
 
 use self::values::{
-    CALLERS_MAX, CONNECTIONS_MAX, Network, any_field, count, field, header_form, host, interval, name, network,
-    numbering, origin, ramp, rate, reply_field, text_field,
+    Network, any_field, count, field, header_form, host, interval, name, network, numbering, origin, ramp, rate,
+    reply_field, text_field,
 };
 use crate::source::Context;
 use crate::top::Column;
@@ -296,8 +296,8 @@ pub(crate) struct GatewayArguments {
     /// Forward calls to the server with gRPC. Equivalent to the scheme grpc:// in --to, or grpcs:// with TLS.
     #[arg(long)]
     pub(crate) from_grpc: bool,
-    /// Number of connections to the server.
-    #[arg(long, value_name = "COUNT", default_value = "1", value_parser = count(CONNECTIONS_MAX))]
+    /// Number of connections to the server, at most 10000.
+    #[arg(long, value_name = "COUNT", default_value = "1", value_parser = count(10_000))]
     pub(crate) connections: usize,
     /// Forward only this method, or only the methods of this service. May be repeated. Default: all methods.
     #[arg(long, value_name = "METHOD")]
@@ -368,11 +368,11 @@ pub(crate) struct LoadArguments {
     /// How long the load test starts calls.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s")]
     pub(crate) duration: Duration,
-    /// Maximum number of calls in flight. Default: 10, or 1000 in an open loop.
-    #[arg(short, long, value_name = "CALLERS", value_parser = count(CALLERS_MAX))]
+    /// Maximum number of calls in flight, at most 100000. Default: 10, or 1000 in an open loop.
+    #[arg(short, long, value_name = "CALLERS", value_parser = count(100_000))]
     pub(crate) concurrency: Option<usize>,
-    /// Number of connections among which the calls are distributed.
-    #[arg(long, value_name = "COUNT", default_value = "1", value_parser = count(CONNECTIONS_MAX))]
+    /// Number of connections among which the calls are distributed, at most 10000.
+    #[arg(long, value_name = "COUNT", default_value = "1", value_parser = count(10_000))]
     pub(crate) connections: usize,
     /// Weight of METHOD if --also adds further methods. Each method is called in proportion to its weight.
     #[arg(long, value_name = "WEIGHT", default_value_t = 1)]

@@ -71,7 +71,6 @@ pub(crate) async fn load(arguments: &LoadArguments, context: &Context) -> Result
         channels,
         methods,
         weights,
-        stride: stride(weights),
         metadata: metadata(&arguments.metadata)?,
         deadline: arguments.deadline,
         failure: Mutex::default(),
@@ -80,7 +79,7 @@ pub(crate) async fn load(arguments: &LoadArguments, context: &Context) -> Result
     let mut first = JoinSet::new();
     for round in (0..).take(calls.channels.len()) {
         let calls = calls.clone();
-        first.spawn(async move { calls.call(calls.weights.saturating_mul(round)).await });
+        first.spawn(async move { calls.call(round).await });
     }
     first.join_all().await;
     calls.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -228,8 +227,6 @@ struct Calls {
     methods: Vec<Prepared>,
     /// Sum of the weights of all methods.
     weights: u64,
-    /// Distance of the positions of two successive calls in a round; see [`position`].
-    stride: u64,
     metadata: Metadata,
     deadline: Option<Duration>,
     /// Status of the first failed call.
@@ -238,7 +235,7 @@ struct Calls {
 
 impl Caller for Calls {
     async fn call(&self, number: u64) -> Outcome {
-        let method = self.method_of(number);
+        let method = method_of(number, self.methods.iter().map(|method| method.weight), self.weights);
         let code = match self.make(number, method).await {
             Ok(()) => Code::Ok,
             Err(status) => {
@@ -252,26 +249,10 @@ impl Caller for Calls {
 }
 
 impl Calls {
-    /// Returns the index of the method for call `number`. Calls are made in rounds. The number of calls of each method
-    /// per round is equal to its weight.
-    fn method_of(&self, number: u64) -> usize {
-        if self.methods.len() == 1 {
-            return 0;
-        }
-        let mut offset = position(number, self.weights, self.stride);
-        for (at, method) in self.methods.iter().enumerate() {
-            match offset.checked_sub(u64::from(method.weight)) {
-                Some(left) => offset = left,
-                None => return at,
-            }
-        }
-        0
-    }
-
     async fn make(&self, number: u64, method: usize) -> Result<(), Status> {
         let gone = || Status::internal("there is no such method or channel");
         let Prepared { callable, requests, .. } = self.methods.get(method).ok_or_else(gone)?;
-        let channel = self.channels.get(channel_of(number, self.weights, self.channels.len())).ok_or_else(gone)?;
+        let channel = self.channels.get(number as usize % self.channels.len()).ok_or_else(gone)?;
         let made;
         let bodies = match requests {
             Requests::Constant(bodies) => bodies,
@@ -306,31 +287,18 @@ impl Calls {
     }
 }
 
-/// Returns the position of call `number` in its round of `weights` calls. Successive calls have distant positions and
-/// thus different methods, because a load with large weights may end within the first round.
-fn position(number: u64, weights: u64, stride: u64) -> u64 {
-    let position = u128::from(number) * u128::from(stride) % u128::from(weights);
-    u64::try_from(position).unwrap_or_default()
-}
-
-/// Returns a stride that visits each position of a round once, because it has no common factor with `weights`. It is
-/// close to the golden section, so that any number of successive positions is distributed evenly.
-fn stride(weights: u64) -> u64 {
-    let is_coprime = |stride: &u64| {
-        let (mut a, mut b) = (weights, *stride);
-        while b > 0 {
-            (a, b) = (b, a % b);
+/// Returns the index of the method for call `number`. Each method is called in proportion to its weight.
+fn method_of(number: u64, weights: impl Iterator<Item = u32>, sum: u64) -> usize {
+    // Multiples of the golden ratio, as fractions of 2^64, distribute the calls evenly in any part of the load.
+    let fraction = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mut offset = (u128::from(fraction) * u128::from(sum)) >> 64;
+    for (at, weight) in weights.enumerate() {
+        match offset.checked_sub(weight.into()) {
+            Some(left) => offset = left,
+            None => return at,
         }
-        a == 1
-    };
-    ((weights as f64 * 0.618_033_988_749_895) as u64..).find(is_coprime).unwrap_or(1)
-}
-
-/// Returns the index of the channel for call `number`. Each round of `weights` calls starts at another channel, so that
-/// the calls of each method are distributed among all of them.
-fn channel_of(number: u64, weights: u64, channels: usize) -> usize {
-    let turn = number % weights + number / weights;
-    usize::try_from(turn).unwrap_or_default() % channels
+    }
+    0
 }
 
 /// Prints the progress of the load test until it is aborted.
@@ -358,32 +326,20 @@ async fn progress(stats: Arc<Mutex<Stats>>) {
 mod tests {
     use super::*;
 
-    /// Regression test: with large weights, a short load called the first method only.
+    /// Regression test: with large weights, a short load called the first method only. If the number of connections and
+    /// the sum of the weights had a common factor, each method was called on some of the connections only.
     #[test]
-    fn calls_of_methods_with_large_weights_are_mixed() {
-        for (weights, size) in [([1000, 1000], 20), ([4_000_000_000, 1_000_000_000], 100), ([1, 3999], 6000)] {
-            let (sum, stride) = (weights.iter().sum(), stride(weights.iter().sum()));
-            let of_first = (0..size).filter(|number| position(*number, sum, stride) < weights[0]).count() as f64;
-            let expected = size as f64 * weights[0] as f64 / sum as f64;
-            assert!((of_first - expected).abs() <= 2.0, "{of_first} calls instead of {expected} of {weights:?}");
-        }
-        for sum in 1..100 {
-            let mut round: Vec<_> = (sum..2 * sum).map(|number| position(number, sum, stride(sum))).collect();
-            round.sort_unstable();
-            assert_eq!(round, Vec::from_iter(0..sum));
-        }
-    }
-
-    /// Regression test: if the number of connections and the sum of the weights had a common factor, each method was
-    /// called on some of the connections only.
-    #[test]
-    fn calls_of_each_method_use_all_channels() {
-        for (weights, channels) in [(1, 3), (2, 2), (2, 4), (3, 2), (4, 6), (10, 4)] {
-            for offset in 0..weights {
-                let rounds = (0..).take(channels).map(|round| offset + round * weights);
-                let mut used: Vec<_> = rounds.map(|number| channel_of(number, weights, channels)).collect();
-                used.sort_unstable();
-                assert_eq!(used, Vec::from_iter(0..channels), "{weights} calls in each round");
+    fn calls_of_each_method_are_distributed() {
+        for weights in [[1, 1], [3, 1], [1000, 1000], [4_000_000_000, 1_000_000_000], [1, 999], [1, 0]] {
+            let sum = weights.iter().copied().map(u64::from).sum();
+            for channels in [1, 2, 3, 8] {
+                for calls in [20, 1000, 10_000] {
+                    let numbers = (0..calls).filter(|number| method_of(*number, weights.into_iter(), sum) == 0);
+                    let count = numbers.filter(|number| number % channels == 0).count() as f64;
+                    let expected = (calls / channels) as f64 * f64::from(weights[0]) / sum as f64;
+                    let case = format!("{calls} calls of {weights:?} over {channels} connections");
+                    assert!((count - expected).abs() <= 0.02 * calls as f64 + 2.0, "{case}: {count}, not {expected}");
+                }
             }
         }
     }

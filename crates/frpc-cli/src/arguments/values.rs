@@ -13,13 +13,7 @@ use std::time::Duration;
 /// two calls.
 const RATE_MAX: f64 = 1e8;
 
-/// Maximum number of calls in flight of a load test. Each takes a few kilobytes.
-pub(super) const CALLERS_MAX: u64 = 100_000;
-
-/// Maximum number of connections to the server. Each takes a file descriptor.
-pub(super) const CONNECTIONS_MAX: u64 = 10_000;
-
-/// Returns the parser of a number from 1 to `max`.
+/// Returns the parser of a number from 1 to `max`. A larger number would exhaust the memory or the file descriptors.
 pub(super) fn count(max: u64) -> impl TypedValueParser<Value = usize> {
     RangedU64ValueParser::<usize>::new().range(1..=max)
 }

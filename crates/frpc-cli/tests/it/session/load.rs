@@ -26,16 +26,16 @@ fn load_report_covers_methods_and_formats() {
         "--rate",
         "400",
         "--duration",
-        "300ms",
+        "200ms",
         "--save",
         saved,
         "--html",
         page,
     ];
     let text = stdout(&run(&address, &[&fixed[..], &more].concat()));
-    assert!(text.contains("open loop, 400 calls/s") && text.contains("calls    120,"), "{text}");
-    assert!(text.contains("quickstart.Calculator/Add: OK 90\n"), "{text}");
-    assert!(text.contains("quickstart.Calculator/CountUp: OK 30\n"), "{text}");
+    assert!(text.contains("open loop, 400 calls/s") && text.contains("calls    80,"), "{text}");
+    assert!(text.contains("quickstart.Calculator/Add: OK 60\n"), "{text}");
+    assert!(text.contains("quickstart.Calculator/CountUp: OK 20\n"), "{text}");
     let report = fs::read_to_string(page).expect("HTML report should be readable");
     assert!(report.contains("</svg>"), "HTML report should contain a chart");
     let compared = stdout(&run("", &["compare", saved, saved]));
