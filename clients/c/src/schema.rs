@@ -57,7 +57,7 @@ impl Schema {
         });
         let builder = if first > FIRST_OPERATION { builder.operation_base(&file, first) } else { builder };
         let loaded = builder.load_sources(vec![(file, text.to_owned())]).map_err(|error| invalid(&error))?;
-        let pool = DescriptorPool::decode(&*loaded.descriptors).map_err(|error| invalid(&error))?;
+        let pool = frpc_dynamic::schema::pool(&loaded.descriptors).map_err(|error| invalid(&error))?;
         let described = |it: &frpc_build::Layout| {
             let service = ServiceDescription::new(it.service(), it.description(), it.names(), it.methods());
             (service, codec)
@@ -72,7 +72,8 @@ impl Schema {
     /// If the text is not a valid schema.
     pub(crate) fn check(text: &str) -> Result<(), Status> {
         let source = (file_name(FIRST_OPERATION), text.to_owned());
-        frpc_build::configure().load_sources(vec![source]).map(drop).map_err(|error| invalid(&error))
+        let loaded = frpc_build::configure().load_sources(vec![source]).map_err(|error| invalid(&error))?;
+        frpc_dynamic::schema::pool(&loaded.descriptors).map(drop).map_err(|error| invalid(&error))
     }
 
     /// Creates a schema from the reflection data of a server.

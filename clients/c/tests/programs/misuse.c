@@ -203,6 +203,12 @@ static void arguments(frisbee_server *server, frisbee_client *client) {
     REFUSED(frisbee_server_add(other, "f()", NULL, NULL, &error));
     REFUSED(frisbee_server_add(other, "f", function, NULL, &error));
     REFUSED(frisbee_server_add(other, "f(int65 a)", function, NULL, &error));
+    /* Regression test: a long name was accepted, and clients then rejected the schema of the server. */
+    char signature[600];
+    memset(signature, 'f', sizeof signature);
+    memcpy(signature + sizeof signature - 3, "()", 3);
+    REFUSED(frisbee_server_add(other, signature, function, NULL, &error));
+    CHECK(strstr(error.message, "exceeds the limit of 512") != NULL);
     REFUSED(frisbee_server_packets(other, 1000, 1000, NULL, NULL, &error));
     REFUSED(frisbee_server_packets(other, 1000, 999, packets, NULL, &error));
     REFUSED(frisbee_server_hand_off(other, NULL, &error));
