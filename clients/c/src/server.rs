@@ -25,6 +25,9 @@ use tokio::sync::{Semaphore, oneshot, watch};
 /// Number of buffered messages of a reply stream.
 const MESSAGES_AHEAD: usize = 16;
 
+/// Error text of functions for new servers.
+const NOT_NEW: &str = "the server was started or stopped before; create a new one";
+
 /// A server whose methods are C functions. The handle is freed by `frisbee_server_free`.
 pub struct frisbee_server {
     state: Mutex<State>,
@@ -353,7 +356,7 @@ impl frisbee_server {
     fn building<T>(&self, change: impl FnOnce(&mut Building) -> Result<T, Status>) -> Result<T, Status> {
         match &mut *self.state.lock() {
             State::Building(building) => change(building),
-            _ => Err(Status::failed_precondition("the server has started already")),
+            _ => Err(Status::failed_precondition(NOT_NEW)),
         }
     }
 
@@ -378,7 +381,7 @@ impl frisbee_server {
                 State::Building(building) => building,
                 other => {
                     *state = other;
-                    return Err(Status::failed_precondition("the server has started already"));
+                    return Err(Status::failed_precondition(NOT_NEW));
                 }
             }
         };
@@ -662,13 +665,10 @@ pub unsafe extern "C" fn frisbee_server_stop(server: *mut frisbee_server, error:
 
 fn stop(server: &frisbee_server) -> Result<(), Status> {
     may_stop()?;
-    // Take the state out, so that it is dropped without the lock.
+    // Take the state out, so that it is dropped without the lock. If the server is starting, the thread that starts it
+    // also ends it.
     let state = std::mem::replace(&mut *server.state.lock(), State::Stopped);
-    match state {
-        State::Serving(stop) => drop(stop),
-        // If the server is starting, the thread that starts it also ends it.
-        other => drop(other),
-    }
+    drop(state);
     server.end()
 }
 

@@ -218,6 +218,7 @@ static void arguments(frisbee_server *server, frisbee_client *client) {
     REFUSED(frisbee_server_start(other, NULL, &error));
     CHECK(frisbee_server_stop(other, &error) == FRISBEE_OK);
     CHECK(frisbee_server_start(other, "127.0.0.1:0", &error) == FRISBEE_FAILED_PRECONDITION);
+    CHECK(strstr(error.message, "stopped") != NULL && strstr(error.message, "create a new one") != NULL);
     CHECK(frisbee_server_free(other) == FRISBEE_OK);
 }
 
