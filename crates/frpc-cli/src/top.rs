@@ -19,6 +19,7 @@ use frpc::{Code, Status, Streaming};
 use frpc_reflection::introspection_v1::{ConnectionRequest, IntrospectionClient, WatchReply, WatchRequest};
 use screen::Terminal;
 use std::io::{self, IsTerminal as _};
+use std::pin::pin;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
@@ -90,9 +91,12 @@ async fn live(
     let unusable = |error: io::Error| Failure::new(format!("cannot use the terminal: {error}"));
     let mut terminal = Terminal::open().map_err(unusable)?;
     let mut keys = keys();
+    // Return at a signal, because otherwise it would end the process without restoring the terminal.
+    let mut terminated = pin!(frpc::signal::terminate());
     loop {
         terminal.draw(|width, height| view::lines(board, width, height)).map_err(unusable)?;
         tokio::select! {
+            () = &mut terminated => return Ok(()),
             key = keys.recv() => {
                 // Without keys, end the view, because the user could not quit it.
                 let Some(event) = key else { return Ok(()) };

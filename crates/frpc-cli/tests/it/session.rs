@@ -13,7 +13,7 @@ use samples::greet::{Greeter, GreeterServer, Greeting, Name};
 use samples::quickstart::CalculatorServer;
 use samples::started::{Polite, Sums};
 use serde_json::{Value, json};
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::{env, fs, thread};
@@ -530,7 +530,6 @@ fn trace_of_no_call_ends_at_once() {
 
 #[test]
 fn trace_shows_statuses_and_ends_after_requested_count() {
-    use std::io::{BufRead as _, BufReader, Read as _};
     let arguments = ["trace", "-p", "proto/greet.proto", "--listen", "127.0.0.1:0", "-n", "3", "--frames", "Gree"];
     let mut trace = command(&greeter(), &arguments);
     let mut trace = trace.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("process should start");
@@ -580,6 +579,32 @@ fn top_writes_text_or_json_to_pipe() {
         let refused = run(&introspection, &[&["top", "--json"], &wrong[..]].concat());
         assert_eq!(refused.status.code(), Some(2), "{refused:?}");
     }
+}
+
+/// Regression test: SIGTERM, as sent by `timeout 10 frpc top`, left the terminal in raw mode and on the alternate screen.
+#[cfg(target_os = "linux")]
+#[test]
+fn terminated_top_restores_terminal() {
+    let [_, introspection] = inspected();
+    // The program `script` of util-linux provides a terminal.
+    let top = format!("echo $$; exec {} top", env!("CARGO_BIN_EXE_frpc"));
+    let mut script = Command::new("script");
+    script.args(["-qec", &top, "/dev/null"]).env("FRPC_SERVER", introspection).stdin(Stdio::piped());
+    let Ok(mut script) = script.stdout(Stdio::piped()).spawn() else {
+        return println!("skipped: there is no script");
+    };
+    let mut output = BufReader::new(script.stdout.take().expect("stdout should be piped"));
+    let mut process = String::new();
+    output.read_line(&mut process).expect("process should print its number");
+    let mut shown = Vec::new();
+    while !String::from_utf8_lossy(&shown).contains("\x1b[?1049h") {
+        assert!(output.read_until(b'h', &mut shown).expect("terminal should be readable") > 0, "{shown:?}");
+    }
+    let killed = Command::new("kill").arg(process.trim()).status().expect("kill should start");
+    assert!(killed.success());
+    output.read_to_end(&mut shown).expect("terminal should be readable");
+    script.wait().expect("script should have been started");
+    assert!(String::from_utf8_lossy(&shown).ends_with("\x1b[?1049l"), "{}", String::from_utf8_lossy(&shown));
 }
 
 #[test]
