@@ -263,21 +263,16 @@ impl Calls {
                 &made
             }
         };
-        let (method_info, descriptor) = (callable.method, &callable.descriptor);
-        if !descriptor.is_client_streaming() {
-            let request = self.request(bodies.first().cloned().unwrap_or_default());
-            if !descriptor.is_server_streaming() {
-                return channel.unary::<Body, Body>(method_info, request).await.map(drop);
-            }
-            let mut replies = channel.server_streaming::<Body, Body>(method_info, request).await?.into_inner();
-            while replies.message().await?.is_some() {}
-            return Ok(());
-        }
-        let request = self.request(frpc::iter(bodies.clone()));
-        if !descriptor.is_server_streaming() {
-            return channel.client_streaming::<_, Body>(method_info, request).await.map(drop);
-        }
-        let mut replies = channel.streaming::<_, Body>(method_info, request).await?.into_inner();
+        let one = || self.request(bodies.first().cloned().unwrap_or_default());
+        let many = || self.request(frpc::iter(bodies.clone()));
+        let (method, descriptor) = (callable.method, &callable.descriptor);
+        let replies = match (descriptor.is_client_streaming(), descriptor.is_server_streaming()) {
+            (false, false) => return channel.unary::<Body, Body>(method, one()).await.map(drop),
+            (true, false) => return channel.client_streaming::<_, Body>(method, many()).await.map(drop),
+            (false, true) => channel.server_streaming::<Body, Body>(method, one()).await?,
+            (true, true) => channel.streaming::<_, Body>(method, many()).await?,
+        };
+        let mut replies = replies.into_inner();
         while replies.message().await?.is_some() {}
         Ok(())
     }
