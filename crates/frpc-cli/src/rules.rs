@@ -271,6 +271,10 @@ impl Source<'_> {
             () if texts.any(|text| text.as_deref() == Some("")) => {
                 "a name is empty, which matches no caller; write a name, or remove the key"
             }
+            // The crate toml represents a date by a table with this key.
+            () if condition.claims.values().any(|claim| claim.to_string().contains("$__toml_private_datetime")) => {
+                "a claim is a date, which no token contains; write the date in quotes"
+            }
             () if by_token && by_certificate => {
                 "no caller has both a token and a certificate; write a separate condition for each"
             }

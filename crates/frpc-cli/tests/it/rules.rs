@@ -285,6 +285,12 @@ fn rules_file_error_names_line() {
         (who("[{ anybody = true, role = \"a\" }]"), "rules.toml:3: ", "the other keys have no effect"),
         (who("[{ subject = \"\" }]"), "rules.toml:3: ", "a name is empty"),
         (who("[{ role = \"a\", host = \"b\" }]"), "rules.toml:3: ", "no caller has both a token and a certificate"),
+        // Regression: a date without quotes was accepted and matched no claim, so a deny rule rejected nobody.
+        (
+            format!("{jwt}{key}{}", who("[{ claims = { born = [1990-01-01] } }]")),
+            "rules.toml:10: ",
+            "write the date in quotes",
+        ),
         (limit(""), "rules.toml:4: ", "one of `per-second = 10` and `one-in"),
         (limit("per-second = 0\n"), "rules.toml:4: ", "per-second = 0 admits no call"),
         (limit("per-second = 1\nburst = 0\n"), "rules.toml:4: ", "burst = 0 admits no call"),
