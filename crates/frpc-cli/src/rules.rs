@@ -276,7 +276,7 @@ impl Source<'_> {
                 "a claim is a date, which no token contains; write the date in quotes"
             }
             () if by_token && by_certificate => {
-                "no caller has both a token and a certificate; write a separate condition for each"
+                "a condition matches a token or a certificate; write a separate condition for each"
             }
             () if by_token && !self.has_tokens => {
                 "callers have no tokens; add [jwt] with `issuer`, `audience` and keys"

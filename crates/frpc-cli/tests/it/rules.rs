@@ -284,7 +284,7 @@ fn rules_file_error_names_line() {
         (who("[{ anybody = false }]"), "rules.toml:3: ", "a condition cannot be false"),
         (who("[{ anybody = true, role = \"a\" }]"), "rules.toml:3: ", "the other keys have no effect"),
         (who("[{ subject = \"\" }]"), "rules.toml:3: ", "a name is empty"),
-        (who("[{ role = \"a\", host = \"b\" }]"), "rules.toml:3: ", "no caller has both a token and a certificate"),
+        (who("[{ role = \"a\", host = \"b\" }]"), "rules.toml:3: ", "a condition matches a token or a certificate"),
         // Regression: a date without quotes was accepted and matched no claim, so a deny rule rejected nobody.
         (
             format!("{jwt}{key}{}", who("[{ claims = { born = [1990-01-01] } }]")),
