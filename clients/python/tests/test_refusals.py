@@ -307,7 +307,7 @@ def test_exception_of_a_number_is_raised() -> None:
 def test_timeout_limits_the_first_fetch_of_the_schema() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
-        attempts = [
+        attempts: list[Callable[[], Any]] = [
             lambda: echo_by(address, timeout=0.05),
             lambda: Client(address).with_options(timeout=0.05).echo(""),
             lambda: run(lambda: AsyncClient.connect(address, timeout=0.05)),
