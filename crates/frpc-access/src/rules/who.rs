@@ -32,7 +32,7 @@ enum Condition {
     #[cfg(unix)]
     Group(u32),
     When(Arc<dyn Fn(&Principal) -> bool + Send + Sync>),
-    Either(Box<[Who; 2]>),
+    Either(Vec<Who>),
     Both(Box<[Who; 2]>),
     Except(Box<[Who; 2]>),
 }
@@ -166,7 +166,10 @@ impl Who {
     /// let who = Who::user(0).or(Who::group(100));
     /// ```
     pub fn or(self, other: Self) -> Self {
-        Self(Condition::Either(Box::new([self, other])))
+        // Extend the list of alternatives, because nesting many of them would overflow the stack.
+        let mut parts = if let Condition::Either(parts) = self.0 { parts } else { vec![self] };
+        parts.push(other);
+        Self(Condition::Either(parts))
     }
 
     /// Matches callers that meet both `self` and `other`.
@@ -209,7 +212,8 @@ impl Who {
     pub(crate) fn has_exclusion(&self) -> bool {
         match &self.0 {
             Condition::Except(_) => true,
-            Condition::Either(parts) | Condition::Both(parts) => parts.iter().any(Self::has_exclusion),
+            Condition::Either(parts) => parts.iter().any(Self::has_exclusion),
+            Condition::Both(parts) => parts.iter().any(Self::has_exclusion),
             _ => false,
         }
     }
@@ -269,7 +273,7 @@ impl fmt::Debug for Who {
             #[cfg(unix)]
             Condition::Group(gid) => write!(f, "gid {gid}"),
             Condition::When(_) => f.write_str("by a function"),
-            Condition::Either(parts) => write!(f, "({:?} or {:?})", parts[0], parts[1]),
+            Condition::Either(parts) => write!(f, "any of {parts:?}"),
             Condition::Both(parts) => write!(f, "({:?} and {:?})", parts[0], parts[1]),
             Condition::Except(parts) => write!(f, "({:?} except {:?})", parts[0], parts[1]),
         }
@@ -326,6 +330,17 @@ mod tests {
         assert!(Who::role("x").or(Who::role("teller")).includes(Some(&teller)));
         assert!(!Who::role("x").and(Who::role("teller")).includes(Some(&teller)));
         assert!(Who::known().and(Who::when(|principal| principal.name() == "Ada")).includes(Some(&teller)));
+    }
+
+    /// Regression test: a rule with 10000 conditions overflowed the stack.
+    #[test]
+    fn many_alternatives_do_not_overflow_stack() {
+        let who = (0..100_000).map(|number| Who::role(number.to_string())).reduce(Who::or);
+        let who = who.expect("condition should have alternatives");
+        let last = Principal::new("Ada", Proof::Other).with_role("99999");
+        assert!(who.clone().includes(Some(&last)) && !who.has_exclusion() && !who.includes_all());
+        let three = Who::known().or(Who::role("a")).or(Who::host("b"));
+        assert_eq!(format!("{three:?}"), "any of [known, role a, host b]");
     }
 
     #[test]
