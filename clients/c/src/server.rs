@@ -46,7 +46,7 @@ enum State {
     Building(Box<Building>),
     /// A thread is currently binding the server's address.
     Starting,
-    Serving(oneshot::Sender<()>),
+    Serving(#[allow(dead_code, reason = "its drop starts the shutdown")] oneshot::Sender<()>),
     Stopped,
 }
 
