@@ -288,7 +288,7 @@ fn fetch(
     timeout: Option<f64>,
 ) -> PyResult<impl Future<Output = Result<ServerSchema, Status>> + Send> {
     let limit = timeout.map_or(Ok(Duration::MAX), |timeout| duration("timeout", timeout))?;
-    let late = || Status::deadline_exceeded("the schema was not fetched before the deadline");
+    let late = || Status::deadline_exceeded("not sent: the schema was not fetched before the deadline").rejected();
     Ok(async move { tokio::time::timeout(limit, ServerSchema::fetch(&channel)).await.unwrap_or_else(|_| Err(late())) })
 }
 
