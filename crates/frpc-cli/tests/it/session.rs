@@ -581,7 +581,7 @@ fn top_writes_text_or_json_to_pipe() {
     }
 }
 
-/// Regression test: SIGTERM, as sent by `timeout 10 frpc top`, left the terminal in raw mode and on the alternate screen.
+/// Regression test: SIGTERM, as sent by `timeout 10 frpc top`, left the terminal in raw mode.
 #[cfg(target_os = "linux")]
 #[test]
 fn terminated_top_restores_terminal() {
