@@ -192,10 +192,10 @@ async fn unread_descriptions_close_client_connection() {
     let mut hello = b"fris\x01".to_vec();
     put_item(&mut hello, OFFERED, &LONG.item());
     server.write_all(&packet(0, 3, &hello)).await.expect("HELLO should be written");
-    let ask = packet(1, 3, &LONG.fingerprint.bytes().repeat(64));
+    let asks = packet(1, 3, LONG.fingerprint.bytes().as_ref()).repeat(64);
     for _ in 0..30 {
         // Ignore the error, because the client may have closed the connection.
-        let _ = server.write_all(&ask).await;
+        let _ = server.write_all(&asks).await;
     }
     let mut read = Vec::new();
     let done = tokio::time::timeout(Duration::from_secs(10), server.read_to_end(&mut read)).await;
