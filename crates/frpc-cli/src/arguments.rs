@@ -5,8 +5,8 @@ mod values;
 pub(crate) use self::values::duration;
 
 use self::values::{
-    Network, any_field, count, field, header_form, host, interval, name, network, numbering, origin, ramp, rate,
-    reply_field, text_field,
+    CALLERS_MAX, CONNECTIONS_MAX, Network, any_field, count, field, header_form, host, interval, name, network,
+    numbering, origin, ramp, rate, reply_field, text_field,
 };
 use crate::source::Context;
 use crate::top::Column;
@@ -297,7 +297,7 @@ pub(crate) struct GatewayArguments {
     #[arg(long)]
     pub(crate) from_grpc: bool,
     /// Number of connections to the server, at most 10000.
-    #[arg(long, value_name = "COUNT", default_value = "1", value_parser = count(10_000))]
+    #[arg(long, value_name = "COUNT", default_value = "1", value_parser = count(CONNECTIONS_MAX))]
     pub(crate) connections: usize,
     /// Forward only this method, or only the methods of this service. May be repeated. Default: all methods.
     #[arg(long, value_name = "METHOD")]
@@ -369,10 +369,10 @@ pub(crate) struct LoadArguments {
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s")]
     pub(crate) duration: Duration,
     /// Maximum number of calls in flight, at most 100000. Default: 10, or 1000 in an open loop.
-    #[arg(short, long, value_name = "CALLERS", value_parser = count(100_000))]
+    #[arg(short, long, value_name = "CALLERS", value_parser = count(CALLERS_MAX))]
     pub(crate) concurrency: Option<usize>,
     /// Number of connections among which the calls are distributed, at most 10000.
-    #[arg(long, value_name = "COUNT", default_value = "1", value_parser = count(10_000))]
+    #[arg(long, value_name = "COUNT", default_value = "1", value_parser = count(CONNECTIONS_MAX))]
     pub(crate) connections: usize,
     /// Weight of METHOD if --also adds further methods. Each method is called in proportion to its weight.
     #[arg(long, value_name = "WEIGHT", default_value_t = 1)]

@@ -284,7 +284,7 @@ impl Calls {
 
 /// Returns the index of the method for call `number`. Each method is called in proportion to its weight.
 fn method_of(number: u64, weights: impl Iterator<Item = u32>, sum: u64) -> usize {
-    // Multiples of the golden ratio, as fractions of 2^64, distribute the calls evenly in any part of the load.
+    // 2^64 divided by the golden ratio. Its multiples modulo 2^64 distribute the calls evenly in any part of the load.
     let fraction = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let mut offset = (u128::from(fraction) * u128::from(sum)) >> 64;
     for (at, weight) in weights.enumerate() {

@@ -13,7 +13,15 @@ use std::time::Duration;
 /// two calls.
 const RATE_MAX: f64 = 1e8;
 
-/// Returns the parser of a number from 1 to `max`. A larger number would exhaust the memory or the file descriptors.
+/// Maximum number of connections to a server. A larger number, such as a mistyped one, would use up the file descriptors
+/// of most systems.
+pub(super) const CONNECTIONS_MAX: u64 = 10_000;
+
+/// Maximum number of concurrent calls of a load test. A larger number would use up the memory, because each of them is a
+/// task.
+pub(super) const CALLERS_MAX: u64 = 100_000;
+
+/// Returns the parser of a number from 1 to `max`.
 pub(super) fn count(max: u64) -> impl TypedValueParser<Value = usize> {
     RangedU64ValueParser::<usize>::new().range(1..=max)
 }

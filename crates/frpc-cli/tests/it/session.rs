@@ -591,19 +591,19 @@ fn terminated_top_restores_terminal() {
     let mut script = Command::new("script");
     script.args(["-qec", &top, "/dev/null"]).env("FRPC_SERVER", introspection).stdin(Stdio::piped());
     let Ok(mut script) = script.stdout(Stdio::piped()).spawn() else {
-        return println!("skipped: there is no script");
+        return println!("skipped: `script` of util-linux is not installed");
     };
     let mut output = BufReader::new(script.stdout.take().expect("stdout should be piped"));
-    let mut process = String::new();
-    output.read_line(&mut process).expect("process should print its number");
+    let mut id = String::new();
+    output.read_line(&mut id).expect("shell should print its process id");
     let mut shown = Vec::new();
     while !String::from_utf8_lossy(&shown).contains("\x1b[?1049h") {
-        assert!(output.read_until(b'h', &mut shown).expect("terminal should be readable") > 0, "{shown:?}");
+        assert!(output.read_until(b'h', &mut shown).expect("output should be readable") > 0, "{shown:?}");
     }
-    let killed = Command::new("kill").arg(process.trim()).status().expect("kill should start");
-    assert!(killed.success());
-    output.read_to_end(&mut shown).expect("terminal should be readable");
-    script.wait().expect("script should have been started");
+    let status = Command::new("kill").arg(id.trim()).status().expect("`kill` should be installed");
+    assert!(status.success());
+    output.read_to_end(&mut shown).expect("output should be readable");
+    script.wait().expect("`script` should be running");
     assert!(String::from_utf8_lossy(&shown).ends_with("\x1b[?1049l"), "{}", String::from_utf8_lossy(&shown));
 }
 
