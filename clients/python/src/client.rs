@@ -544,7 +544,7 @@ impl Stage {
     }
 }
 
-/// An operation that was started for a [`Reply`].
+/// A running operation that completes a [`Reply`].
 #[pyclass(frozen, module = "frisbee_rpc._native")]
 pub(crate) struct Started {
     task: AbortHandle,

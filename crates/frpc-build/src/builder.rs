@@ -48,7 +48,7 @@ pub struct Builder {
     /// Code generator for a language other than Rust. `None` generates Rust.
     backend: Option<Box<dyn Backend>>,
     file_descriptor_set_path: Option<PathBuf>,
-    /// Paths of items with comments to omit.
+    /// Paths of the items whose comments are omitted from the generated code.
     comments_off: Vec<String>,
     without_rerun_if_changed: bool,
     /// Schema paths that were passed to options. The build warns about paths that match nothing.

@@ -12,8 +12,8 @@
 //!
 //! A binding defines a message type that implements `polyglot::Message` for the values of its language. It registers
 //! the methods with `Methods::new(&service, layout).unary(method, handler)`, once for each method, followed by `done`.
-//! `Layout::leak` creates the layout of a schema that is read at run time. Code of a handler that may panic must run
-//! within its future: a panic before a unary handler returns its future closes the connection of the caller.
+//! `Layout::leak` creates the layout of a schema that is read at run time. A unary handler must not panic before it
+//! returns its future, because such a panic closes the caller's connection. A panic of the future fails only its call.
 
 pub use crate::api::BoxFuture;
 pub use crate::client::unary::UnaryCall;

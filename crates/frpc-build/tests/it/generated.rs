@@ -211,7 +211,7 @@ fn disabled_comments_are_left_out() {
     assert!(has(&text, "Of S.") && !has(&text, "Of A.") && !has(&text, "Of Get."), "{text}");
 }
 
-/// Regression test: paths of oneofs and of their members, as in other options, had no effect and caused no warning.
+/// Regression test: `disable_comments` ignored the paths of oneofs and of their fields.
 #[test]
 fn disabled_oneof_comments_are_omitted() {
     let source = format!(

@@ -1,9 +1,9 @@
-//! Tests of what a call table keeps of replies, and which replies it accepts.
+//! Tests of which replies a call table accepts, and how long it keeps them.
 
 use super::*;
 use std::sync::{Arc, Weak};
 
-/// Returns a body that is too long to be copied, and a reference that is dead once the body has been dropped.
+/// Returns a body that is too long to be copied, and a weak reference to its bytes.
 fn tracked() -> (Bytes, Weak<Vec<u8>>) {
     struct Tracked(Arc<Vec<u8>>);
     impl AsRef<[u8]> for Tracked {
@@ -29,12 +29,12 @@ fn body_is_released_with_its_call() {
         } else {
             reply(&mut calls, ticket);
         }
-        assert!(kept.upgrade().is_none(), "free slot should not keep a reply");
+        assert!(kept.upgrade().is_none(), "free slot should not keep the body of a reply");
     }
 }
 
 #[test]
-fn only_replies_to_translate_are_shared_at_any_length() {
+fn short_replies_are_shared_only_for_translation() {
     let mut calls = Calls::default();
     let is_copied = |calls: &mut Calls, ticket: CallTicket| {
         calls.handle_reply(Packet { id: ticket.id, operation: ADD, body: vec![7; COPY_MAX].into() });
@@ -46,7 +46,7 @@ fn only_replies_to_translate_are_shared_at_any_length() {
     assert!(!is_copied(&mut calls, ticket), "reply to be translated should not be copied");
     let ticket = calls.begin(ADD, None, Waker::noop()).unwrap();
     assert!(is_copied(&mut calls, ticket));
-    // Neither a revoked nor a cancelled call decides about the next one in its slot.
+    // Revoked and cancelled calls must not affect the next call in their slot.
     let ticket = calls.begin(ADD, None, Waker::noop()).unwrap();
     calls.share_reply(ticket);
     calls.revoke(ticket);
