@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream, Lines};
-use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, UdpSocket};
 use tokio::process::{Child, ChildStdout, Command};
 
 /// Maximum time to wait for an event that must happen.
@@ -249,6 +249,8 @@ const SECOND: Duration = Duration::from_secs(1);
 struct Other {
     child: Child,
     address: SocketAddr,
+    /// Address for JSON-RPC by datagrams.
+    datagrams: SocketAddr,
     output: Lines<BufReader<ChildStdout>>,
 }
 
@@ -266,6 +268,20 @@ impl Other {
     }
 }
 
+/// Returns the address after `prefix` in the output of a child.
+async fn printed(output: &mut Lines<BufReader<ChildStdout>>, prefix: &str) -> SocketAddr {
+    let reading = async {
+        loop {
+            let line = output.next_line().await.expect("line should be readable");
+            let line = line.expect("child should print its addresses");
+            if let Some(address) = line.strip_prefix(prefix) {
+                break address.parse().expect("text should be a socket address");
+            }
+        }
+    };
+    soon("the child listens", reading).await
+}
+
 /// Starts a server in a separate process, under the given limits (`prlimit` options).
 async fn child(limits: &[&str]) -> Other {
     let this = env!("CARGO_BIN_EXE_child");
@@ -279,17 +295,9 @@ async fn child(limits: &[&str]) -> Other {
     command.arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.kill_on_drop(true).spawn().expect("process should start");
     let mut output = BufReader::new(child.stdout.take().expect("stdout should be piped")).lines();
-    let address = soon("the child listens", async {
-        loop {
-            let line =
-                output.next_line().await.expect("line should be readable").expect("child should print its address");
-            if let Some((_, address)) = line.split_once("listening on ") {
-                break address.trim().parse().expect("text should be a socket address");
-            }
-        }
-    })
-    .await;
-    Other { child, address, output }
+    let datagrams = printed(&mut output, "datagrams to ").await;
+    let address = printed(&mut output, "listening on ").await;
+    Other { child, address, datagrams, output }
 }
 
 /// Starts a server in a separate process, which may open fewer files than at its start.
@@ -337,6 +345,27 @@ async fn active_connections_leave_descriptors_to_other_addresses() {
     assert_eq!(other.add(AddRequest { a: 1, b: 1 }).await.expect("call should succeed").get_ref().total, 2);
     assert_eq!(server.not_accepted().await, 0);
     drop(hoard);
+}
+
+/// Checks that many sources of datagrams, which can be forged, use up no file descriptors of the server.
+#[tokio::test]
+async fn sources_of_datagrams_leave_descriptors_to_connections() {
+    if !is_there("prlimit") {
+        return;
+    }
+    let server = child(&["--nofile=256"]).await;
+    let call = br#"{"jsonrpc":"2.0","id":1,"method":"interop.Interop/Add","params":{"a":20,"b":22}}"#;
+    for _ in 0..300 {
+        let source = UdpSocket::bind("127.0.0.1:0").await.expect("loopback port should be free");
+        let mut reply = [0; 100];
+        let exchange = async {
+            source.send_to(call, server.datagrams).await?;
+            source.recv(&mut reply).await
+        };
+        let length = soon("the reply arrives", exchange).await.expect("server should reply");
+        assert!(reply[..length].windows(2).any(|digits| digits == b"42"), "{}", String::from_utf8_lossy(&reply));
+    }
+    add_is_served(server.address, TIMEOUT).await;
 }
 
 #[tokio::test]
@@ -393,7 +422,7 @@ async fn server_with_little_memory_rejects_and_survives() {
     }
     // The address space is large enough for the program and the stacks of its threads. It is too small for the 300 MiB
     // that the clients send.
-    let Other { mut child, address, output: _output } = child(&["--as=700000000"]).await;
+    let Other { mut child, address, output: _output, .. } = child(&["--as=700000000"]).await;
     let early = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     let mut peers = Vec::new();
     let piece = vec![1; 64 * 1024];
@@ -425,7 +454,7 @@ async fn server_with_little_memory_rejects_and_survives() {
 
 #[tokio::test]
 async fn killed_server_fails_pending_calls_immediately() {
-    let Other { mut child, address, output: _output } = child(&[]).await;
+    let Other { mut child, address, output: _output, .. } = child(&[]).await;
     let client = InteropClient::connect(address.to_string()).await.expect("server should accept the connection");
     let calls: Vec<_> = (0..20)
         .map(|tag| {

@@ -1,12 +1,13 @@
 //! A server that tests run in a separate process, to limit its resources, to kill it, or to make its system calls fail.
 //!
-//! `child serve` serves until it is killed. For each line of its input, it prints the number of failures to accept a
-//! connection. `child twice` starts and calls two servers, one after the other. It prints the outcome of each, and the
+//! `child serve` serves connections and datagrams until it is killed. For each line of its input, it prints the number
+//! of failures to accept a connection. `child twice` starts and calls two servers, one after the other. It prints the outcome of each, and the
 //! number of warnings about io_uring in the log.
 
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
 use frisbee_tests::service::Service;
 use frpc::{Server, ServerBuilder};
+use frpc_gateway::{Gateway, ServeGateway as _, Udp};
 use std::error::Error;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -30,9 +31,11 @@ async fn serve() -> Result<(), Box<dyn Error>> {
     // With these timeouts, silent peers are not closed because of their age.
     let hour = Duration::from_secs(3_600);
     let config = frisbee::Config::default().idle_timeout(hour);
+    let udp = Udp::bind("127.0.0.1:0")?;
+    println!("datagrams to {}", udp.local_addr());
     let builder =
         Server::builder().config(config).first_header_timeout(hour).memory_max(32 << 20).workers(frpc::Workers::Caller);
-    let server = bind(builder).await?;
+    let server = bind(builder.gateway(Gateway::new().json_rpc().udp(udp))).await?;
     println!("listening on {}", server.local_addr());
     let stats = server.stats();
     std::thread::spawn(move || {

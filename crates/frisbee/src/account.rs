@@ -92,8 +92,8 @@ pub(crate) struct Budget {
     connections: Pool,
     /// Memory in bytes that is charged for each open connection, active or not.
     connection_cost: usize,
-    /// Pool of file descriptors, of which each connection takes one. A single caller can therefore not use all
-    /// descriptors of the process.
+    /// Pool of file descriptors, of which each connection with its own socket takes one. A single caller can therefore
+    /// not use all descriptors of the process.
     descriptors: Pool,
     callers: Callers,
     debts: Debts,

@@ -112,8 +112,8 @@ pub(super) struct Caller {
     pub(super) held: AtomicUsize,
     /// Memory in bytes of the caller's connections themselves: state, buffers and TLS keys.
     fixed: AtomicUsize,
-    /// Number of the caller's open connections.
-    open: AtomicUsize,
+    /// Number of file descriptors of the caller's open connections.
+    descriptors: AtomicUsize,
 }
 
 impl fmt::Debug for Caller {
@@ -122,13 +122,17 @@ impl fmt::Debug for Caller {
     }
 }
 
-/// Charge for an open connection: its memory and one file descriptor. Released when dropped.
+/// Charge for a connection: its memory and its file descriptors. Released when dropped.
 #[derive(Debug)]
-pub(crate) struct Admission(pub(super) Arc<Caller>);
+pub(crate) struct Admission {
+    pub(super) caller: Arc<Caller>,
+    /// 1, or 0 if the connection has no socket of its own.
+    descriptors: usize,
+}
 
 impl Drop for Admission {
     fn drop(&mut self) {
-        self.0.budget.leave(&self.0);
+        self.caller.budget.leave(self);
     }
 }
 
@@ -231,34 +235,51 @@ impl Budget {
         // the check and exceed the share.
         let mut callers = self.callers.0.lock();
         let key = key.among(&callers);
-        let (no_memory, no_connections) = Default::default();
+        let none = AtomicUsize::new(0);
         let held = callers.get(&key).map(|entry| &*entry.caller);
-        let (fixed, open) = held.map_or((&no_memory, &no_connections), |caller| (&caller.fixed, &caller.open));
-        let is_admitted = self.connections.has_room(fixed, self.connection_cost) && self.descriptors.has_room(open, 1);
-        is_admitted.then(|| self.enter_among(&mut callers, key))
+        let (fixed, descriptors) = held.map_or((&none, &none), |caller| (&caller.fixed, &caller.descriptors));
+        let is_admitted =
+            self.connections.has_room(fixed, self.connection_cost) && self.descriptors.has_room(descriptors, 1);
+        is_admitted.then(|| self.enter_among(&mut callers, key, 1))
     }
 
     /// Admits a connection even if the caller's share is used up.
     pub(crate) fn enter(self: &Arc<Self>, key: CallerKey) -> Admission {
-        let mut callers = self.callers.0.lock();
-        let key = key.among(&callers);
-        self.enter_among(&mut callers, key)
+        self.enter_with(key, 1)
     }
 
-    fn enter_among(self: &Arc<Self>, callers: &mut BTreeMap<CallerKey, CallerEntry>, key: CallerKey) -> Admission {
+    /// Like [`enter`](Self::enter), but for a peer on the socket of another connection or listener. The peer is charged
+    /// no file descriptor. Otherwise, datagrams from forged addresses could make the server reject connections.
+    pub(crate) fn enter_without_socket(self: &Arc<Self>, key: CallerKey) -> Admission {
+        self.enter_with(key, 0)
+    }
+
+    fn enter_with(self: &Arc<Self>, key: CallerKey, descriptors: usize) -> Admission {
+        let mut callers = self.callers.0.lock();
+        let key = key.among(&callers);
+        self.enter_among(&mut callers, key, descriptors)
+    }
+
+    fn enter_among(
+        self: &Arc<Self>,
+        callers: &mut BTreeMap<CallerKey, CallerEntry>,
+        key: CallerKey,
+        descriptors: usize,
+    ) -> Admission {
         let entry = callers.entry(key).or_insert_with(|| {
-            let (held, fixed, open) = Default::default();
-            CallerEntry { connections: 0, caller: Arc::new(Caller { key, budget: self.clone(), held, fixed, open }) }
+            let (held, fixed, descriptors) = Default::default();
+            let caller = Caller { key, budget: self.clone(), held, fixed, descriptors };
+            CallerEntry { connections: 0, caller: Arc::new(caller) }
         });
         entry.connections += 1;
         self.connections.take(&entry.caller.fixed, self.connection_cost);
-        self.descriptors.take(&entry.caller.open, 1);
-        Admission(entry.caller.clone())
+        self.descriptors.take(&entry.caller.descriptors, descriptors);
+        Admission { caller: entry.caller.clone(), descriptors }
     }
 
-    fn leave(&self, caller: &Caller) {
+    fn leave(&self, Admission { caller, descriptors }: &Admission) {
         self.connections.release(&caller.fixed, self.connection_cost);
-        self.descriptors.release(&caller.open, 1);
+        self.descriptors.release(&caller.descriptors, *descriptors);
         let mut callers = self.callers.0.lock();
         let Some(entry) = callers.get_mut(&caller.key) else { return };
         entry.connections -= 1;
@@ -287,7 +308,7 @@ impl Budget {
 impl Account {
     /// Creates the memory account of a connection that a server has admitted.
     pub(crate) fn of_peer(admission: Admission) -> Self {
-        let budget = admission.0.budget.clone();
+        let budget = admission.caller.budget.clone();
         let traffic = budget.counts.traffic.get_or_init(Arc::default).clone();
         Self::new(budget, Some(admission), Some(traffic))
     }
@@ -295,7 +316,7 @@ impl Account {
     /// Charges `bytes` more bytes for the connection itself. Returns `None` if the caller's share of the memory pool of
     /// connections is used up.
     pub(crate) fn charge_connection(&self, bytes: usize) -> Option<ConnectionCharge> {
-        let caller = self.caller.as_ref()?.0.clone();
+        let caller = self.admission.as_ref()?.caller.clone();
         // Hold the lock from the check until the memory is charged, so that concurrent connections of a caller cannot
         // exceed its share together.
         let _callers = self.budget().callers.0.lock();
@@ -309,7 +330,7 @@ impl Account {
 
     /// Returns the network of the caller, or `None` if the caller is not identified by its address.
     pub(crate) fn network(&self) -> Option<IpAddr> {
-        match self.caller.as_ref()?.0.key {
+        match self.admission.as_ref()?.caller.key {
             CallerKey::Address(network) => Some(network),
             _ => None,
         }

@@ -29,9 +29,9 @@ pub(crate) struct Account {
     /// Memory in bytes that this connection has taken from the budget, including its advance reservation.
     granted: AtomicUsize,
     cached: AtomicUsize,
-    /// Caller that owns the memory share used by this account. `None` if the account belongs to no connection or has
-    /// its own budget.
-    pub(super) caller: Option<Admission>,
+    /// Admission of the connection, with the caller whose share of the memory this account uses. `None` if the account
+    /// belongs to no connection or has its own budget.
+    pub(super) admission: Option<Admission>,
     /// Traffic counters of the server. `None` at clients, which do not count traffic.
     traffic: Option<Arc<TrafficCounts>>,
     budget: Arc<Budget>,
@@ -43,8 +43,8 @@ impl Account {
         Self::new(budget, None, None)
     }
 
-    pub(super) fn new(budget: Arc<Budget>, caller: Option<Admission>, traffic: Option<Arc<TrafficCounts>>) -> Self {
-        Self { granted: AtomicUsize::new(0), cached: AtomicUsize::new(0), caller, traffic, budget }
+    pub(super) fn new(budget: Arc<Budget>, admission: Option<Admission>, traffic: Option<Arc<TrafficCounts>>) -> Self {
+        Self { granted: AtomicUsize::new(0), cached: AtomicUsize::new(0), admission, traffic, budget }
     }
 
     /// Returns the memory budget of the server.
@@ -56,7 +56,7 @@ impl Account {
     /// Returns a number that identifies the caller of this account (the address of its entry), or 0 if it has no
     /// caller.
     pub(super) fn caller_number(&self) -> usize {
-        self.caller.as_ref().map_or(0, |caller| Arc::as_ptr(&caller.0).addr())
+        self.admission.as_ref().map_or(0, |admission| Arc::as_ptr(&admission.caller).addr())
     }
 
     /// Returns the memory in bytes that the connection uses, excluding its advance reservation.
@@ -72,7 +72,7 @@ impl Account {
 
     /// Returns whether the connection shares its memory budget with others, as is the case at servers.
     pub(crate) fn is_shared(&self) -> bool {
-        self.caller.is_some()
+        self.admission.is_some()
     }
 
     /// Returns whether free memory is below the threshold at which each caller is limited to its share.
@@ -101,8 +101,8 @@ impl Account {
     }
 
     fn room_of(&self, free: isize) -> usize {
-        match &self.caller {
-            Some(caller) => self.budget.room(&caller.0, self.granted.load(Ordering::Relaxed), free),
+        match &self.admission {
+            Some(admission) => self.budget.room(&admission.caller, self.granted.load(Ordering::Relaxed), free),
             None => usize::try_from(free).unwrap_or(0),
         }
     }
@@ -145,7 +145,7 @@ impl Account {
 
     /// Returns the maximum advance reservation of the connection in bytes. `cached` is the current reservation.
     fn cached_max(&self, cached: usize) -> usize {
-        if self.caller.is_none() {
+        if self.admission.is_none() {
             return 0; // Reserving has no benefit, because no other connection uses this budget.
         }
         (self.granted.load(Ordering::Relaxed).saturating_sub(cached) / CACHED_PART).min(CACHED_MAX)
@@ -197,8 +197,8 @@ impl Account {
         // Update the counters of the connection and the caller before releasing the budget, because the release wakes
         // waiters that compute their shares from all of them.
         self.granted.fetch_sub(count, Ordering::AcqRel);
-        if let Some(caller) = &self.caller {
-            self.budget.memory.remove_held(&caller.0.held, count);
+        if let Some(admission) = &self.admission {
+            self.budget.memory.remove_held(&admission.caller.held, count);
         }
         self.budget.release_by(self.caller_number(), count);
     }
@@ -230,8 +230,8 @@ impl Account {
 
     fn add(&self, count: usize) {
         self.granted.fetch_add(count, Ordering::Relaxed);
-        if let Some(caller) = &self.caller {
-            self.budget.memory.add_held(&caller.0.held, count);
+        if let Some(admission) = &self.admission {
+            self.budget.memory.add_held(&admission.caller.held, count);
         }
     }
 }

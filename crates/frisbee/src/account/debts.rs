@@ -2,7 +2,7 @@
 //! packets of its peer as a debt, which decreases with time. The next connection of the same caller inherits the unpaid
 //! part. Otherwise, a peer could avoid being paused by reconnecting.
 
-use super::{Account, CallerKey};
+use super::{Account, Admission, CallerKey};
 use crate::sync::{AtomicUsize, Mutex};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -56,15 +56,15 @@ impl Debts {
 impl Account {
     /// Returns the debt that a new connection of this account inherits.
     pub(crate) fn debt(&self, now: Instant) -> Duration {
-        self.caller.as_ref().map_or(Duration::ZERO, |caller| self.budget().debts.of(caller.0.key, now))
+        self.admission.as_ref().map_or(Duration::ZERO, |admission| self.budget().debts.of(admission.caller.key, now))
     }
 
     /// Records the debt of a closed connection for its caller.
     pub(crate) fn leave_debt(&self, debt: Duration, now: Instant) {
-        let Some(caller) = self.caller.as_ref().filter(|_| !debt.is_zero()) else { return };
+        let Some(Admission { caller, .. }) = self.admission.as_ref().filter(|_| !debt.is_zero()) else { return };
         // Keep no debts for keys that unrelated peers share.
-        if !matches!(caller.0.key, CallerKey::Datagrams | CallerKey::Unknown) {
-            self.budget().debts.add(caller.0.key, debt, now);
+        if !matches!(caller.key, CallerKey::Datagrams | CallerKey::Unknown) {
+            self.budget().debts.add(caller.key, debt, now);
         }
     }
 }

@@ -169,6 +169,16 @@ fn connections_of_caller_leave_room_for_others() {
     assert_eq!(connect(4).collect::<Vec<_>>().len(), 191);
 }
 
+#[test]
+fn peers_without_sockets_take_no_descriptors() {
+    let budget = Arc::new(Budget { descriptors: Pool::new(64), ..Budget::new(MIB, 0) });
+    let datagrams: Vec<_> = (0..100).map(|_| budget.enter_without_socket(CallerKey::Datagrams)).collect();
+    let connection = budget.admit(CallerKey::User(1)).expect("descriptors should be free");
+    assert_eq!(budget.descriptors.free.load(Ordering::Relaxed), 63);
+    drop((datagrams, connection));
+    assert_eq!(budget.descriptors.free.load(Ordering::Relaxed), 64);
+}
+
 /// Checks that a new caller still finds free memory after several callers have taken as much as they could, one after
 /// another.
 #[test]

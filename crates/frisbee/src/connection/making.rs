@@ -49,7 +49,7 @@ impl Connection {
         let (outer, runtime) = (&self.0.mailbox.account, self.0.runtime.clone());
         let account = match ends.caller() {
             same if same == self.ends().caller() => outer.clone(),
-            caller => Arc::new(Account::of_peer(outer.budget().enter(caller))),
+            caller => Arc::new(Account::of_peer(outer.budget().enter_without_socket(caller))),
         };
         Self::new((Role::Server, true), &config.common, account, runtime, ends, self.0.lifetime.clone())
     }
