@@ -8,8 +8,9 @@ use frisbee::tls::{ClientTls, Identity, ServerTls, TlsError};
 use frisbee::{
     Client, ClientBuilder, CloseKind, CloseReason, Connection, Handlers, Operation, PeerKind, ProtocolError,
 };
-use frisbee_tests::interop::InteropServer;
+use frisbee_tests::interop::{InteropServer, Payload};
 use frisbee_tests::pki::Authority;
+use frisbee_tests::raw::{encoded, packet};
 use frisbee_tests::serve_interop_with;
 use frisbee_tests::service::Service;
 use frpc::{Channel, Server, Workers};
@@ -65,6 +66,37 @@ async fn tls_works_over_any_transport() {
     tokio::spawn(async move { acceptor.serve_connection(there).await });
     let builder = Channel::builder().tls(authority.client()).server_name("127.0.0.1");
     expect_service(&builder.connect_io(here).await.unwrap()).await;
+}
+
+/// Checks that encrypted output is charged while the client does not read it.
+#[tokio::test]
+async fn unread_tls_output_is_charged() {
+    let authority = Authority::default();
+    let builder = Server::builder().tls(authority.server());
+    let acceptor = builder.add_service(InteropServer::new(Service)).build().unwrap();
+    let stats = acceptor.stats();
+    let (here, there) = tokio::io::duplex(1024);
+    tokio::spawn(async move { acceptor.serve_connection(there).await });
+    let (config, _) = authority.configurations();
+    let connector = tokio_rustls::TlsConnector::from(config);
+    let mut client = connector.connect("127.0.0.1".try_into().unwrap(), here).await.unwrap();
+    // `EchoPayload`, whose reply fits in the buffer of TLS.
+    let body = encoded(&Payload { seq: 1, data: vec![7; 20_000] });
+    client.write_all(&packet(7, 17, &body)).await.unwrap();
+    client.flush().await.unwrap();
+    let charged = |is_charged: bool| {
+        let stats = stats.clone();
+        async move {
+            while (stats.memory_held() >= 64 * 1024) != is_charged {
+                tokio::task::yield_now().await;
+            }
+        }
+    };
+    tokio::time::timeout(TIMEOUT, charged(true)).await.expect("output should be charged");
+    let mut reply = vec![0; 10 + body.len()];
+    client.read_exact(&mut reply).await.unwrap();
+    assert!(reply.ends_with(&body), "{:?}", &reply[..20]);
+    tokio::time::timeout(TIMEOUT, charged(false)).await.expect("charge should be released");
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ mod exports;
 mod histories;
 mod idle;
 mod idle_gateway;
+mod idle_tls;
 #[path = "../schemas/tests/random.rs"]
 mod random;
 mod topics;

@@ -316,6 +316,7 @@ impl<R: Router> ServerShared<R> {
             };
         }
         let handle = self.greet(ends, admission);
+        let secured = Transport::secured(secured, &handle.0.mailbox.account);
         Box::pin(self.drive(secured, handle, AllowedProtocols::Secured, context, entry)).await
     }
 
@@ -395,6 +396,7 @@ impl<R: Router> AdapterServer for ServerShared<R> {
             };
             let handle = outer.within(&self.config, EndpointInfo { certificates, ..outer.ends().clone() });
             drop(outer);
+            let secured = Transport::secured(secured, &handle.0.mailbox.account);
             self.serve_inner(secured, handle, AllowedProtocols::Secured).await
         })
     }

@@ -20,6 +20,7 @@
 //! # Ok::<(), frisbee::tls::TlsError>(())
 //! ```
 mod certificate_request;
+mod charged;
 mod handshakes;
 mod turns;
 
@@ -37,6 +38,7 @@ use std::{fmt, io};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
 
+pub(crate) use charged::ChargedTls;
 pub(crate) use handshakes::{CallerHandshakes, Handshakes, peer_certificates};
 pub use rustls;
 pub use rustls::pki_types::{CertificateDer, PrivateKeyDer};

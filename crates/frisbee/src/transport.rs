@@ -12,6 +12,10 @@ pub(crate) mod split_send;
 pub(crate) mod unix;
 
 use crate::RawTransport;
+#[cfg(feature = "tls")]
+use crate::account::Account;
+#[cfg(feature = "tls")]
+use crate::tls::{CertificateDer, ChargedTls, TlsStream, peer_certificates};
 use bytes::{Buf, Bytes};
 use std::any::Any;
 use std::io::{self, IoSlice};
@@ -96,7 +100,10 @@ pub enum Transport {
     /// A shared-memory transport, or a Unix socket over which the client may still offer shared memory.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     Shared(crate::shm::Stream),
-    /// Any other transport: TLS, in-memory connections, and types supplied by the user.
+    /// A connection that was accepted by TLS.
+    #[cfg(feature = "tls")]
+    Secured(Box<ChargedTls>),
+    /// Any other transport: TLS of clients, in-memory connections, and types supplied by the user.
     Other(Box<dyn Io>),
 }
 
@@ -109,6 +116,8 @@ macro_rules! each {
             Transport::Unix($io) => $value,
             #[cfg(all(feature = "shm", target_os = "linux"))]
             Transport::Shared($io) => $value,
+            #[cfg(feature = "tls")]
+            Transport::Secured($io) => $value,
             Transport::Other($io) => $value,
         }
     };
@@ -144,6 +153,8 @@ impl Transport {
             Self::Unix(socket) => socket,
             #[cfg(all(feature = "shm", target_os = "linux"))]
             Self::Shared(stream) => stream,
+            #[cfg(feature = "tls")]
+            Self::Secured(secured) => secured.get_ref(),
             Self::Other(io) => &**io,
         }
     }
@@ -155,6 +166,8 @@ impl Transport {
             Self::Unix(socket) => Box::new(socket),
             #[cfg(all(feature = "shm", target_os = "linux"))]
             Self::Shared(stream) => Box::new(stream),
+            #[cfg(feature = "tls")]
+            Self::Secured(secured) => Box::new(secured.into_inner()),
             Self::Other(io) => io,
         }
     }
@@ -168,36 +181,45 @@ impl Transport {
             Self::Unix(socket) => UnixStream::from_std(socket.into_std()?).map(Self::Unix),
             #[cfg(all(feature = "shm", target_os = "linux"))]
             Self::Shared(mut stream) => stream.move_to_current_runtime().map(|()| Self::Shared(stream)),
+            #[cfg(feature = "tls")]
+            Self::Secured(mut secured) => {
+                secured.get_mut().get_mut().0.move_to_current_runtime().map(|()| Self::Secured(secured))
+            }
             Self::Other(mut io) => move_wrapped(&mut *io).map(|()| Self::Other(io)),
         }
     }
 
     /// Returns whether the transport may buffer written bytes until it is flushed.
     pub(crate) fn buffers(&self) -> bool {
-        let Self::Other(io) = self else { return false };
-        let io: &dyn Any = &**io;
-        !io.is::<DuplexStream>()
+        match self {
+            #[cfg(feature = "tls")]
+            Self::Secured(_) => true,
+            Self::Other(_) => !self.as_any().is::<DuplexStream>(),
+            _ => false,
+        }
     }
 }
 
-/// A transport after its TLS handshake, with the certificates of the peer.
+/// A TLS stream after its handshake, with the certificates of the peer.
 #[cfg(feature = "tls")]
-pub(crate) type Secured = (Transport, Option<Box<Arc<[crate::tls::CertificateDer<'static>]>>>);
+pub(crate) type Secured = (TlsStream<RawTransport>, Option<Box<Arc<[CertificateDer<'static>]>>>);
 
 #[cfg(feature = "tls")]
 impl Transport {
-    fn secured(stream: crate::tls::TlsStream<RawTransport>) -> Secured {
-        let certificates = crate::tls::peer_certificates(&stream);
-        (Self::Other(Box::new(stream)), certificates)
-    }
-
     /// Performs the TLS handshake as a server.
     pub(crate) async fn accept_tls(
         self,
         tls: &crate::tls::Handshakes,
         silence: impl crate::tls::CallerHandshakes,
     ) -> Result<Secured, crate::CloseReason> {
-        tls.accept(RawTransport::whole(self), &silence).await.map(Self::secured)
+        let stream = tls.accept(RawTransport::whole(self), &silence).await?;
+        let certificates = peer_certificates(&stream);
+        Ok((stream, certificates))
+    }
+
+    /// Creates the transport of a connection that was accepted by TLS. The memory of TLS is charged to `account`.
+    pub(crate) fn secured(stream: TlsStream<RawTransport>, account: &Arc<Account>) -> Self {
+        Self::Secured(Box::new(ChargedTls::new(stream, account)))
     }
 
     /// Performs the TLS handshake as a client. Also returns whether the server may still reject the client's
@@ -207,9 +229,10 @@ impl Transport {
         tls: &crate::tls::ClientTls,
         address: &str,
         name: Option<&str>,
-    ) -> Result<(Secured, bool), crate::tls::TlsError> {
+    ) -> Result<((Self, Option<Box<Arc<[CertificateDer<'static>]>>>), bool), crate::tls::TlsError> {
         let (stream, may_be_refused) = tls.connect(RawTransport::whole(self), address, name).await?;
-        Ok((Self::secured(stream), may_be_refused))
+        let certificates = peer_certificates(&stream);
+        Ok(((Self::Other(Box::new(stream)), certificates), may_be_refused))
     }
 }
 
@@ -282,7 +305,7 @@ fn move_wrapped(io: &mut dyn Io) -> io::Result<()> {
 /// Moves a transport to the current runtime if it is a `T` or a TLS stream over a `T`. Returns `None` for other types.
 fn move_if<T: 'static>(io: &mut dyn Any, renew: impl Fn(&mut T) -> io::Result<()>) -> Option<io::Result<()>> {
     #[cfg(feature = "tls")]
-    if let Some(secured) = io.downcast_mut::<crate::tls::TlsStream<T>>() {
+    if let Some(secured) = io.downcast_mut::<TlsStream<T>>() {
         return Some(renew(secured.get_mut().0));
     }
     io.downcast_mut().map(renew)

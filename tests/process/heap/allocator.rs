@@ -2,6 +2,7 @@
 //! allocated.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
@@ -23,11 +24,33 @@ pub(crate) fn allocated() -> u64 {
     BYTES.load(Relaxed)
 }
 
+thread_local! {
+    // A constant without a destructor, so reading it does not allocate.
+    static IS_COUNTED: Cell<bool> = const { Cell::new(true) };
+}
+
+/// Excludes the allocations of the current thread from all counters until it is dropped. Blocks that the thread
+/// allocates in the meantime must be freed by it, before the end of that time.
+pub(crate) struct Uncounted(());
+
+impl Uncounted {
+    pub(crate) fn begin() -> Self {
+        IS_COUNTED.set(false);
+        Self(())
+    }
+}
+
+impl Drop for Uncounted {
+    fn drop(&mut self) {
+        IS_COUNTED.set(true);
+    }
+}
+
 pub(crate) struct CountingAllocator;
 
 impl CountingAllocator {
     fn count(block: *mut u8, size: usize, freed: usize) -> *mut u8 {
-        if !block.is_null() {
+        if !block.is_null() && IS_COUNTED.get() {
             // A single wrapping addition. With two operations, other threads could read a sum without the freed bytes.
             LIVE.fetch_add(size.wrapping_sub(freed), Relaxed);
             ALLOCATIONS.fetch_add(1, Relaxed);
@@ -56,7 +79,9 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size(), Relaxed);
+        if IS_COUNTED.get() {
+            LIVE.fetch_sub(layout.size(), Relaxed);
+        }
         // SAFETY: The caller keeps the contract, which is the same.
         unsafe { System.dealloc(block, layout) }
     }

@@ -23,6 +23,8 @@ use tokio::runtime::Handle;
 pub struct RawTransport {
     early: Bytes,
     io: Transport,
+    /// Number of bytes read so far, which wraps around.
+    received: usize,
     /// Traffic counters of the server that count the bytes of this transport, if any.
     traffic: Option<Arc<TrafficCounts>>,
     /// State that pauses reading while the client of a protocol adapter sends too many useless requests. `None` for
@@ -43,9 +45,9 @@ impl RawTransport {
     }
 
     pub(crate) fn with_early(io: Transport, early: Bytes) -> Self {
-        let Self { early: rest, io, traffic, pauses } = Self::whole(io);
-        let early = if rest.is_empty() { early } else { [early, rest].concat().into() };
-        Self { early, io, traffic, pauses }
+        let whole = Self::whole(io);
+        let early = if whole.early.is_empty() { early } else { [&*early, &*whole.early].concat().into() };
+        Self { early, ..whole }
     }
 
     /// Adds the bytes of this transport to the traffic counters of the account's server.
@@ -60,6 +62,12 @@ impl RawTransport {
         self
     }
 
+    /// Returns the number of bytes read so far, which wraps around.
+    #[cfg(feature = "tls")]
+    pub(crate) fn received(&self) -> usize {
+        self.received
+    }
+
     #[inline]
     fn count(&self, what: Traffic, count: usize) {
         if let Some(traffic) = &self.traffic {
@@ -69,7 +77,7 @@ impl RawTransport {
 
     /// Creates a raw transport without [early](Self::early) bytes. Does not wrap a `RawTransport` again.
     pub(crate) fn whole(io: Transport) -> Self {
-        let whole = Self { early: Bytes::new(), io, traffic: None, pauses: None };
+        let whole = Self { early: Bytes::new(), io, received: 0, traffic: None, pauses: None };
         whole.downcast().map_or_else(|whole| whole, |(wrapped, _)| wrapped)
     }
 
@@ -120,17 +128,20 @@ impl AsyncRead for RawTransport {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
         if !self.early.is_empty() {
-            // Do not count these bytes again, because they were counted on arrival.
+            // Not counted as traffic again, because these bytes were counted on arrival.
             fill(buffer, &mut self.early);
+            self.received = self.received.wrapping_add(buffer.filled().len() - before);
             return Poll::Ready(Ok(()));
         }
         if let Some(pauses) = &mut self.pauses {
             ready!(pauses.poll(context))?;
         }
-        let before = buffer.filled().len();
         ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
-        self.count(Traffic::Read, buffer.filled().len().saturating_sub(before));
+        let count = buffer.filled().len().saturating_sub(before);
+        self.received = self.received.wrapping_add(count);
+        self.count(Traffic::Read, count);
         Poll::Ready(Ok(()))
     }
 }
