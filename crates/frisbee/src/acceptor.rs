@@ -39,7 +39,7 @@ use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
 #[cfg(feature = "tls")]
-use crate::transport::Secured;
+use crate::{tls::HANDSHAKE_COST, transport::Secured};
 
 /// Acceptor that serves connections on transports that the program supplies. A transport may be any byte stream.
 ///
@@ -192,10 +192,15 @@ impl<R: Router> ServerShared<R> {
         if self.pending_handshakes.make_place() {
             return Ok(self.budget.enter(ends.caller()));
         }
+        Err(self.refuse(ends))
+    }
+
+    /// Counts and logs the refusal of a connection whose caller's share is used up, and returns its reason.
+    fn refuse(&self, ends: &EndpointInfo) -> CloseReason {
         let text = "no memory or file descriptor for the connection: see connection_memory_max and RLIMIT_NOFILE";
         let reason = CloseReason::Router(text.into());
         self.budget.counts.count_refused(ends.peer, &reason, now());
-        Err(reason)
+        reason
     }
 
     fn enter(
@@ -294,7 +299,10 @@ impl<R: Router> ServerShared<R> {
         context: Option<Handle>,
         entry: OpenConnection,
     ) -> CloseReason {
-        let (secured, certificates) = match handshake.await {
+        let Some(charge) = admission.charge(HANDSHAKE_COST) else { return self.refuse(&ends) };
+        let shaken = handshake.await;
+        drop(charge);
+        let (secured, certificates) = match shaken {
             Ok(shaken) => shaken,
             Err(reason) => {
                 // Normally, `Engine::new` counts the connection as opened. Count it here, because otherwise the close
@@ -388,9 +396,15 @@ impl<R: Router> AdapterServer for ServerShared<R> {
         let Some(tls) = &self.tls else { return Box::pin(async { CloseReason::Shutdown }) };
         let transport = Transport::Other(Box::new(transport));
         let handshake = Box::pin(transport.accept_tls(tls, self.pending_handshakes.of(outer.ends().caller())));
+        let Some(charge) = outer.0.mailbox.account.charge_connection(HANDSHAKE_COST) else {
+            let reason = self.refuse(outer.ends());
+            return Box::pin(async { reason });
+        };
         let outer = outer.clone();
         Box::pin(async move {
-            let (secured, certificates) = match handshake.await {
+            let shaken = handshake.await;
+            drop(charge);
+            let (secured, certificates) = match shaken {
                 Ok(secured) => secured,
                 Err(reason) => return reason,
             };

@@ -363,7 +363,7 @@ impl AdapterContext {
     }
 
     /// Charges `bytes` bytes for the connection itself until the returned value is dropped. The server charges every
-    /// connection 4 KiB, or 40 KiB with TLS. A handler should charge any further memory that it keeps for an idle
+    /// connection 4 KiB, or 44 KiB with TLS. A handler should charge any further memory that it keeps for an idle
     /// connection.
     ///
     /// Returns `None` if the client's share of

@@ -213,7 +213,7 @@ settings! {
     /// Sets the maximum memory of the connections themselves, which [`memory_max`](Self::memory_max) does not include.
     /// Defaults to 512 MiB.
     ///
-    /// A connection counts as 4 KiB, or as 40 KiB if the server has TLS settings, and protocol adapters
+    /// A connection counts as 4 KiB, or as 44 KiB if the server has TLS settings, and protocol adapters
     /// [add](crate::AdapterContext::charge_connection) what they need. The rules of `memory_max` determine the share of
     /// a caller: a single caller has at most three quarters, which is 98 000 connections without TLS. A connection
     /// beyond the share evicts another one that still waits for its client's first packet. If there is none, the new
@@ -281,10 +281,10 @@ settings! {
 /// buffers that the first call allocates.
 const CONNECTION_COST: usize = 4 * 1024;
 
-/// Additional memory of a TLS connection in bytes: 7 KiB for its keys and state, and a buffer of 32 KiB that rustls has
+/// Additional memory of a TLS connection in bytes: 8 KiB for its keys and state, and a buffer of 32 KiB that rustls has
 /// while a record is incomplete. `tls_connections_are_charged` in `tests/process/heap/idle_tls.rs` measures it.
 #[cfg(feature = "tls")]
-const TLS_COST: usize = 36 * 1024;
+const TLS_COST: usize = 40 * 1024;
 
 impl ServerSettings {
     fn check(&self) -> Result<(), SettingError> {

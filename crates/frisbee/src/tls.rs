@@ -20,7 +20,6 @@
 //! # Ok::<(), frisbee::tls::TlsError>(())
 //! ```
 mod certificate_request;
-mod charged;
 mod handshakes;
 mod turns;
 
@@ -38,8 +37,7 @@ use std::{fmt, io};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
 
-pub(crate) use charged::ChargedTls;
-pub(crate) use handshakes::{CallerHandshakes, Handshakes, peer_certificates};
+pub(crate) use handshakes::{CallerHandshakes, HANDSHAKE_COST, Handshakes, peer_certificates};
 pub use rustls;
 pub use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 pub use tokio_rustls::TlsStream;

@@ -1,5 +1,7 @@
 //! Transports: TCP, Unix sockets, TLS, in-memory connections, and user-defined types.
 
+#[cfg(feature = "tls")]
+mod charged_tls;
 pub(crate) mod endpoint;
 pub(crate) mod proxied;
 pub(crate) mod raw;
@@ -15,19 +17,19 @@ use crate::RawTransport;
 #[cfg(feature = "tls")]
 use crate::account::Account;
 #[cfg(feature = "tls")]
-use crate::tls::{CertificateDer, ChargedTls, TlsStream, peer_certificates};
+use crate::tls::{CertificateDer, TlsStream, peer_certificates};
 use bytes::{Buf, Bytes};
 use std::any::Any;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-#[cfg(feature = "tls")]
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 use tokio::net::TcpStream;
 #[cfg(unix)]
 use tokio::net::UnixStream;
 use tokio::task::coop;
+#[cfg(feature = "tls")]
+use {self::charged_tls::ChargedTls, std::sync::Arc};
 
 /// Buffer size in bytes of an in-memory connection, for each direction. Equal to the size of one read.
 const MEMORY_PIPE: usize = 64 * 1024;

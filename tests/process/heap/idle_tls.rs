@@ -46,6 +46,23 @@ fn tls_connections_are_charged() {
     let busy = (live() - before.0) / CONNECTIONS;
     println!("{idle} bytes an idle connection, {busy} with a part of a record, {charged} charged");
     assert!(idle < busy && busy <= charged && charged <= busy * 13 / 10);
+
+    // Most of a handshake message of 60 000 bytes, in records of 15 000.
+    let message = [&[1, 0, 0xea, 0x60][..], &[0; 60_000]].concat();
+    let records = message.chunks(15_000).take(4).flat_map(|part| [&[22, 3, 1, 0x3a, 0x98][..], part].concat());
+    let records: Vec<u8> = records.collect();
+    let before = (live(), stats.connection_memory_held());
+    let _greeted = [(); CONNECTIONS].map(|()| {
+        let mut socket = TcpStream::connect(address).expect("server should be listening");
+        socket.write_all(&records).expect("write should succeed");
+        socket
+    });
+    let kept = || (live() - before.0) / CONNECTIONS;
+    // The server reads from each socket in several turns.
+    (0..1000).take_while(|_| kept() < 60_000).for_each(|_| first.ping());
+    let (kept, charged) = (kept(), (stats.connection_memory_held() - before.1) / CONNECTIONS);
+    println!("{kept} bytes a handshake, {charged} charged");
+    assert!((60_000..=charged).contains(&kept));
 }
 
 /// Checks that a client cannot make rustls keep a part of a long handshake message.

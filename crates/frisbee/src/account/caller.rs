@@ -130,6 +130,23 @@ pub(crate) struct Admission {
     descriptors: usize,
 }
 
+impl Admission {
+    /// Charges `bytes` more bytes for the connection itself. Returns `None` if the caller's share of the memory pool of
+    /// connections is used up.
+    pub(crate) fn charge(&self, bytes: usize) -> Option<ConnectionCharge> {
+        let caller = self.caller.clone();
+        // Hold the lock from the check until the memory is charged, so that concurrent connections of a caller cannot
+        // exceed its share together.
+        let _callers = self.caller.budget.callers.0.lock();
+        let connections = &self.caller.budget.connections;
+        if !connections.has_room(&caller.fixed, bytes) {
+            return None;
+        }
+        connections.take(&caller.fixed, bytes);
+        Some(ConnectionCharge { caller, bytes })
+    }
+}
+
 impl Drop for Admission {
     fn drop(&mut self) {
         self.caller.budget.leave(self);
@@ -313,19 +330,9 @@ impl Account {
         Self::new(budget, Some(admission), Some(traffic))
     }
 
-    /// Charges `bytes` more bytes for the connection itself. Returns `None` if the caller's share of the memory pool of
-    /// connections is used up.
+    /// Charges `bytes` more bytes for the connection itself; see [`Admission::charge`].
     pub(crate) fn charge_connection(&self, bytes: usize) -> Option<ConnectionCharge> {
-        let caller = self.admission.as_ref()?.caller.clone();
-        // Hold the lock from the check until the memory is charged, so that concurrent connections of a caller cannot
-        // exceed its share together.
-        let _callers = self.budget().callers.0.lock();
-        let connections = &self.budget().connections;
-        if !connections.has_room(&caller.fixed, bytes) {
-            return None;
-        }
-        connections.take(&caller.fixed, bytes);
-        Some(ConnectionCharge { caller, bytes })
+        self.admission.as_ref()?.charge(bytes)
     }
 
     /// Returns the network of the caller, or `None` if the caller is not identified by its address.

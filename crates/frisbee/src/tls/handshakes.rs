@@ -14,6 +14,10 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::server::TlsStream as Secured;
 
+/// Memory of a handshake in bytes, in addition to that of a TLS connection: rustls keeps up to 64 KiB of an incomplete
+/// message.
+pub(crate) const HANDSHAKE_COST: usize = 36 * 1024;
+
 /// How long the server waits for a rejected client to read the TLS alert.
 const LINGER: Duration = Duration::from_secs(1);
 

@@ -10,20 +10,21 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Maximum number of bytes that a peer may send without any data in them. An incomplete record has at most 16 645. Of
-/// an incomplete handshake message, rustls would keep up to 64 KiB, but the messages after a handshake are short.
+/// Maximum number of bytes that a client may send after the handshake without any data in them. An incomplete record
+/// has at most 16 645. Without this limit, rustls would keep up to 64 KiB of an incomplete handshake message, but the
+/// messages after a handshake are short.
 const WITHOUT_DATA_MAX: usize = 24 * 1024;
 
-/// Charge in bytes for output while the peer does not read. rustls accepts no more data once it keeps 64 KiB.
+/// Charge in bytes for output while the client does not read. rustls accepts no more data once it keeps 64 KiB.
 const OUTPUT_COST: usize = 64 * 1024;
 
-/// Number of copies of the peer's certificates, of up to 64 KiB: one in rustls, and one for handlers.
+/// Number of copies of the client's certificates: one in rustls, and one for handlers.
 const CERTIFICATE_COPIES: usize = 2;
 
 /// A TLS stream whose memory is charged to an account.
 pub struct ChargedTls {
     stream: TlsStream<RawTransport>,
-    /// Charge for the certificates of the peer, and for encrypted output that is not written yet.
+    /// Charge for the certificates of the client, and for encrypted output that is not written yet.
     charge: MemoryCharge,
     /// Part of the charge for certificates.
     certificates: usize,
@@ -69,12 +70,13 @@ impl AsyncRead for ChargedTls {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        // rustls may read more than the limit at once, but then it has data to return.
         let done = Pin::new(&mut self.stream).poll_read(context, buffer);
         let received = self.stream.get_ref().0.received();
         if done.is_ready() {
             self.received_before = received;
         } else if received.wrapping_sub(self.received_before) > WITHOUT_DATA_MAX {
-            let text = format!("the peer sent more than {WITHOUT_DATA_MAX} bytes of TLS records without data");
+            let text = format!("the client sent more than {WITHOUT_DATA_MAX} bytes of TLS records without data");
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, text)));
         }
         done
