@@ -299,7 +299,10 @@ impl<R: Router> ServerShared<R> {
         context: Option<Handle>,
         entry: OpenConnection,
     ) -> CloseReason {
-        let Some(charge) = admission.charge(HANDSHAKE_COST) else { return self.refuse(&ends) };
+        let charge = admission.charge(HANDSHAKE_COST);
+        if charge.is_none() && !self.pending_handshakes.make_place() {
+            return self.refuse(&ends);
+        }
         let shaken = handshake.await;
         drop(charge);
         let (secured, certificates) = match shaken {
@@ -396,10 +399,11 @@ impl<R: Router> AdapterServer for ServerShared<R> {
         let Some(tls) = &self.tls else { return Box::pin(async { CloseReason::Shutdown }) };
         let transport = Transport::Other(Box::new(transport));
         let handshake = Box::pin(transport.accept_tls(tls, self.pending_handshakes.of(outer.ends().caller())));
-        let Some(charge) = outer.0.mailbox.account.charge_connection(HANDSHAKE_COST) else {
+        let charge = outer.0.mailbox.account.charge_connection(HANDSHAKE_COST);
+        if charge.is_none() && !self.pending_handshakes.make_place() {
             let reason = self.refuse(outer.ends());
             return Box::pin(async { reason });
-        };
+        }
         let outer = outer.clone();
         Box::pin(async move {
             let shaken = handshake.await;
