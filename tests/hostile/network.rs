@@ -249,7 +249,7 @@ const SECOND: Duration = Duration::from_secs(1);
 struct Other {
     child: Child,
     address: SocketAddr,
-    /// Address for JSON-RPC by datagrams.
+    /// Address of the UDP listener, which serves JSON-RPC.
     datagrams: SocketAddr,
     output: Lines<BufReader<ChildStdout>>,
 }
@@ -347,7 +347,7 @@ async fn active_connections_leave_descriptors_to_other_addresses() {
     drop(hoard);
 }
 
-/// Checks that many sources of datagrams, which can be forged, use up no file descriptors of the server.
+/// Checks that datagrams from many addresses, which may be forged, do not use up the server's file descriptors.
 #[tokio::test]
 async fn sources_of_datagrams_leave_descriptors_to_connections() {
     if !is_there("prlimit") {

@@ -14,10 +14,6 @@ pub(crate) mod split_send;
 pub(crate) mod unix;
 
 use crate::RawTransport;
-#[cfg(feature = "tls")]
-use crate::account::Account;
-#[cfg(feature = "tls")]
-use crate::tls::{CertificateDer, TlsStream, peer_certificates};
 use bytes::{Buf, Bytes};
 use std::any::Any;
 use std::io::{self, IoSlice};
@@ -29,7 +25,12 @@ use tokio::net::TcpStream;
 use tokio::net::UnixStream;
 use tokio::task::coop;
 #[cfg(feature = "tls")]
-use {self::charged_tls::ChargedTls, std::sync::Arc};
+use {
+    self::charged_tls::ChargedTls,
+    crate::account::Account,
+    crate::tls::{CertificateDer, TlsStream, peer_certificates},
+    std::sync::Arc,
+};
 
 /// Buffer size in bytes of an in-memory connection, for each direction. Equal to the size of one read.
 const MEMORY_PIPE: usize = 64 * 1024;
@@ -102,7 +103,7 @@ pub enum Transport {
     /// A shared-memory transport, or a Unix socket over which the client may still offer shared memory.
     #[cfg(all(feature = "shm", target_os = "linux"))]
     Shared(crate::shm::Stream),
-    /// A connection that was accepted by TLS.
+    /// TLS of a server.
     #[cfg(feature = "tls")]
     Secured(Box<ChargedTls>),
     /// Any other transport: TLS of clients, in-memory connections, and types supplied by the user.
@@ -202,9 +203,13 @@ impl Transport {
     }
 }
 
+/// Certificate chain that a peer presented, if any.
+#[cfg(feature = "tls")]
+type Certificates = Option<Box<Arc<[CertificateDer<'static>]>>>;
+
 /// A TLS stream after its handshake, with the certificates of the peer.
 #[cfg(feature = "tls")]
-pub(crate) type Secured = (TlsStream<RawTransport>, Option<Box<Arc<[CertificateDer<'static>]>>>);
+pub(crate) type Secured = (TlsStream<RawTransport>, Certificates);
 
 #[cfg(feature = "tls")]
 impl Transport {
@@ -219,7 +224,7 @@ impl Transport {
         Ok((stream, certificates))
     }
 
-    /// Creates the transport of a connection that was accepted by TLS. The memory of TLS is charged to `account`.
+    /// Creates the transport of an accepted TLS connection, and charges the memory of TLS to `account`.
     pub(crate) fn secured(stream: TlsStream<RawTransport>, account: &Arc<Account>) -> Self {
         Self::Secured(Box::new(ChargedTls::new(stream, account)))
     }
@@ -231,7 +236,7 @@ impl Transport {
         tls: &crate::tls::ClientTls,
         address: &str,
         name: Option<&str>,
-    ) -> Result<((Self, Option<Box<Arc<[CertificateDer<'static>]>>>), bool), crate::tls::TlsError> {
+    ) -> Result<((Self, Certificates), bool), crate::tls::TlsError> {
         let (stream, may_be_refused) = tls.connect(RawTransport::whole(self), address, name).await?;
         let certificates = peer_certificates(&stream);
         Ok(((Self::Other(Box::new(stream)), certificates), may_be_refused))

@@ -25,12 +25,12 @@ pub(crate) fn allocated() -> u64 {
 }
 
 thread_local! {
-    // A constant without a destructor, so reading it does not allocate.
+    // Initialized by a constant and without a destructor, so that access does not allocate.
     static IS_COUNTED: Cell<bool> = const { Cell::new(true) };
 }
 
-/// Excludes the allocations of the current thread from all counters until it is dropped. Blocks that the thread
-/// allocates in the meantime must be freed by it, before the end of that time.
+/// Guard that excludes the current thread from all counters. Blocks that the thread allocates under the guard must be
+/// freed by the same thread, also under the guard.
 pub(crate) struct Uncounted(());
 
 impl Uncounted {

@@ -126,7 +126,7 @@ impl fmt::Debug for Caller {
 #[derive(Debug)]
 pub(crate) struct Admission {
     pub(super) caller: Arc<Caller>,
-    /// 1, or 0 if the connection has no socket of its own.
+    /// Number of charged file descriptors: 1, or 0 if the peer has no socket of its own.
     descriptors: usize,
 }
 
@@ -252,9 +252,9 @@ impl Budget {
         // the check and exceed the share.
         let mut callers = self.callers.0.lock();
         let key = key.among(&callers);
-        let none = AtomicUsize::new(0);
+        let zero = AtomicUsize::new(0);
         let held = callers.get(&key).map(|entry| &*entry.caller);
-        let (fixed, descriptors) = held.map_or((&none, &none), |caller| (&caller.fixed, &caller.descriptors));
+        let (fixed, descriptors) = held.map_or((&zero, &zero), |caller| (&caller.fixed, &caller.descriptors));
         let is_admitted =
             self.connections.has_room(fixed, self.connection_cost) && self.descriptors.has_room(descriptors, 1);
         is_admitted.then(|| self.enter_among(&mut callers, key, 1))
@@ -265,8 +265,8 @@ impl Budget {
         self.enter_with(key, 1)
     }
 
-    /// Like [`enter`](Self::enter), but for a peer on the socket of another connection or listener. The peer is charged
-    /// no file descriptor. Otherwise, datagrams from forged addresses could make the server reject connections.
+    /// Like [`enter`](Self::enter), but does not charge a file descriptor. For peers that share the socket of a listener
+    /// or of another connection. If they were charged, datagrams from forged addresses could use up all descriptors.
     pub(crate) fn enter_without_socket(self: &Arc<Self>, key: CallerKey) -> Admission {
         self.enter_with(key, 0)
     }

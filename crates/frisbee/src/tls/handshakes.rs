@@ -14,8 +14,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::server::TlsStream as Secured;
 
-/// Memory of a handshake in bytes, in addition to that of a TLS connection: rustls keeps up to 64 KiB of an incomplete
-/// message.
+/// Memory in bytes of an incomplete handshake message, in addition to that of a TLS connection. rustls buffers up to
+/// 64 KiB of the message. `incomplete_tls_handshakes_are_charged` in `tests/process/heap/idle_tls.rs` measures it.
 pub(crate) const HANDSHAKE_COST: usize = 36 * 1024;
 
 /// How long the server waits for a rejected client to read the TLS alert.

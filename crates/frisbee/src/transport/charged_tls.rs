@@ -1,35 +1,37 @@
-//! TLS stream of an accepted connection, with limits and charges for the memory that rustls takes. The memory of an
-//! incomplete record is part of the fixed charge of the connection.
+//! TLS stream of an accepted connection, which charges buffers of rustls to the account of the connection. The fixed
+//! charge of each TLS connection already covers an incomplete record.
 
 use crate::RawTransport;
 use crate::account::{Account, MemoryCharge};
-use crate::tls::TlsStream;
+use crate::tls::{HANDSHAKE_COST, TlsStream};
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, ReadBuf};
 
-/// Maximum number of bytes that a client may send after the handshake without any data in them. An incomplete record
-/// has at most 16 645. Without this limit, rustls would keep up to 64 KiB of an incomplete handshake message, but the
-/// messages after a handshake are short.
-const WITHOUT_DATA_MAX: usize = 24 * 1024;
+/// Maximum number of bytes received since the last data that are not charged. In addition, rustls may still buffer up to
+/// 18 KiB that it read together with that data. For both, it allocates at most the 32 KiB of the fixed charge.
+const UNCHARGED_INPUT_MAX: usize = 8 * 1024;
 
-/// Charge in bytes for output while the client does not read. rustls accepts no more data once it keeps 64 KiB.
+/// Memory in bytes of encrypted output that is not written yet. rustls buffers at most 64 KiB before it accepts no more.
 const OUTPUT_COST: usize = 64 * 1024;
 
-/// Number of copies of the client's certificates: one in rustls, and one for handlers.
+/// Number of copies of the client's certificates. rustls has one, and handlers another.
 const CERTIFICATE_COPIES: usize = 2;
 
 /// A TLS stream whose memory is charged to an account.
 pub struct ChargedTls {
     stream: TlsStream<RawTransport>,
-    /// Charge for the certificates of the client, and for encrypted output that is not written yet.
     charge: MemoryCharge,
-    /// Part of the charge for certificates.
+    /// Part of the charge for the client's certificates.
     certificates: usize,
+    /// Part of the charge for received bytes that contain no data yet.
+    input: usize,
     /// Value of [`RawTransport::received`] when rustls last returned data.
     received_before: usize,
+    /// Error that occurred after data was read. The next read returns it.
+    error: Option<io::Error>,
 }
 
 impl ChargedTls {
@@ -38,7 +40,8 @@ impl ChargedTls {
         let received_before = raw.received();
         let chain = tls.peer_certificates().unwrap_or_default();
         let certificates = CERTIFICATE_COPIES * chain.iter().map(|each| each.len()).sum::<usize>();
-        Self { charge: MemoryCharge::new(account, certificates), certificates, stream, received_before }
+        let charge = MemoryCharge::new(account, certificates);
+        Self { stream, charge, certificates, input: 0, received_before, error: None }
     }
 
     pub(crate) fn get_ref(&self) -> &TlsStream<RawTransport> {
@@ -53,13 +56,45 @@ impl ChargedTls {
         self.stream
     }
 
-    /// Calls `work`, which may write, and charges the output that rustls keeps afterwards.
+    /// Copies received data to `buffer` until it is full, or no more data has arrived.
+    fn fill(&mut self, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        while buffer.remaining() > 0 {
+            // Reads only until a record with data is complete. `poll_read` would continue, and not tell how many bytes it
+            // read after that record.
+            let data = match Pin::new(&mut self.stream).poll_fill_buf(context) {
+                Poll::Ready(data) => data?,
+                Poll::Pending => {
+                    let undecoded = self.stream.get_ref().0.received().wrapping_sub(self.received_before);
+                    // These bytes may be an incomplete handshake message, of which rustls buffers up to 64 KiB.
+                    self.input = if undecoded > UNCHARGED_INPUT_MAX { HANDSHAKE_COST } else { 0 };
+                    return Poll::Pending;
+                }
+            };
+            let count = data.len().min(buffer.remaining());
+            if count == 0 {
+                break;
+            }
+            buffer.put_slice(&data[..count]);
+            Pin::new(&mut self.stream).consume(count);
+            self.received_before = self.stream.get_ref().0.received();
+            self.input = 0;
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Updates the charge after bytes were read or written.
+    fn update_charge(&mut self) {
+        let output = if self.stream.get_ref().1.wants_write() { OUTPUT_COST } else { 0 };
+        let charge = self.certificates + self.input + output;
+        if charge != self.charge.bytes() {
+            self.charge.resize(charge);
+        }
+    }
+
+    /// Calls `work`, which may write, and updates the charge.
     fn write<T>(&mut self, work: impl FnOnce(Pin<&mut TlsStream<RawTransport>>) -> Poll<T>) -> Poll<T> {
         let done = work(Pin::new(&mut self.stream));
-        let output = if self.stream.get_ref().1.wants_write() { OUTPUT_COST } else { 0 };
-        if self.certificates + output != self.charge.bytes() {
-            self.charge.resize(self.certificates + output);
-        }
+        self.update_charge();
         done
     }
 }
@@ -70,16 +105,19 @@ impl AsyncRead for ChargedTls {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        // rustls may read more than the limit at once, but then it has data to return.
-        let done = Pin::new(&mut self.stream).poll_read(context, buffer);
-        let received = self.stream.get_ref().0.received();
-        if done.is_ready() {
-            self.received_before = received;
-        } else if received.wrapping_sub(self.received_before) > WITHOUT_DATA_MAX {
-            let text = format!("the client sent more than {WITHOUT_DATA_MAX} bytes of TLS records without data");
-            return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, text)));
+        if let Some(error) = self.error.take() {
+            return Poll::Ready(Err(error));
         }
-        done
+        let before = buffer.filled().len();
+        let done = self.fill(context, buffer);
+        self.update_charge();
+        if buffer.filled().len() == before {
+            return done;
+        }
+        if let Poll::Ready(Err(error)) = done {
+            self.error = Some(error);
+        }
+        Poll::Ready(Ok(()))
     }
 }
 
