@@ -1,8 +1,8 @@
 //! A server that tests run in a separate process, to limit its resources, to kill it, or to make its system calls fail.
 //!
 //! `child serve` runs a server with a TCP and a UDP port until it is killed. For each line of its input, it prints the
-//! number of failures to accept a connection. `child twice` starts and calls two servers, one after the other. It prints the outcome of each, and the
-//! number of warnings about io_uring in the log.
+//! number of failures to accept a connection. `child twice` starts and calls two servers, one after the other. It
+//! prints the outcome of each, and the number of warnings about io_uring in the log.
 
 use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer};
 use frisbee_tests::service::Service;

@@ -281,8 +281,8 @@ settings! {
 /// buffers that the first call allocates.
 const CONNECTION_COST: usize = 4 * 1024;
 
-/// Additional memory of a TLS connection in bytes: 8 KiB for its keys and state, and the 32 KiB that rustls
-/// allocates for an incomplete record. `idle_tls_connections_are_charged` in `tests/process/heap/idle_tls.rs` measures it.
+/// Additional memory of a TLS connection in bytes: 8 KiB for its keys and state, and the 32 KiB that rustls allocates
+/// for an incomplete record. `idle_tls_connections_are_charged` in `tests/process/heap/idle_tls.rs` measures it.
 #[cfg(feature = "tls")]
 const TLS_COST: usize = 40 * 1024;
 

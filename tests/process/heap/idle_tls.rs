@@ -127,8 +127,8 @@ impl Encrypted {
     }
 }
 
-/// A server on its own thread, which runs until the process ends. Start it before [`Uncounted::begin`], because only its
-/// allocations should be counted.
+/// A server on its own thread, which runs until the process ends. Start it before [`Uncounted::begin`], because only
+/// its allocations should be counted.
 struct TestServer {
     address: SocketAddr,
     stats: Stats,

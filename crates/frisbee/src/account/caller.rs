@@ -265,8 +265,9 @@ impl Budget {
         self.enter_with(key, 1)
     }
 
-    /// Like [`enter`](Self::enter), but does not charge a file descriptor. For peers that share the socket of a listener
-    /// or of another connection. If they were charged, datagrams from forged addresses could use up all descriptors.
+    /// Like [`enter`](Self::enter), but does not charge a file descriptor. For peers that share the socket of a
+    /// listener or of another connection. If they were charged, datagrams from forged addresses could use up all
+    /// descriptors.
     pub(crate) fn enter_without_socket(self: &Arc<Self>, key: CallerKey) -> Admission {
         self.enter_with(key, 0)
     }

@@ -10,11 +10,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, ReadBuf};
 
-/// Maximum number of bytes received since the last data that are not charged. In addition, rustls may still buffer up to
-/// 18 KiB that it read together with that data. For both, it allocates at most the 32 KiB of the fixed charge.
+/// Maximum number of bytes received since the last data that are not charged. In addition, rustls may still buffer up
+/// to 18 KiB that it read together with that data. For both, it allocates at most the 32 KiB of the fixed charge.
 const UNCHARGED_INPUT_MAX: usize = 8 * 1024;
 
-/// Memory in bytes of encrypted output that is not written yet. rustls buffers at most 64 KiB before it accepts no more.
+/// Memory in bytes of encrypted output that is not written yet. rustls buffers at most 64 KiB before it accepts no
+/// more.
 const OUTPUT_COST: usize = 64 * 1024;
 
 /// Number of copies of the client's certificates. rustls has one, and handlers another.
@@ -59,8 +60,8 @@ impl ChargedTls {
     /// Copies received data to `buffer` until it is full, or no more data has arrived.
     fn fill(&mut self, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         while buffer.remaining() > 0 {
-            // Reads only until a record with data is complete. `poll_read` would continue, and not tell how many bytes it
-            // read after that record.
+            // Reads only until a record with data is complete. `poll_read` would continue, and not tell how many bytes
+            // it read after that record.
             let data = match Pin::new(&mut self.stream).poll_fill_buf(context) {
                 Poll::Ready(data) => data?,
                 Poll::Pending => {
