@@ -6,6 +6,7 @@ use frisbee_tests::raw::{Raw, header, packet};
 use frisbee_tests::service::Service;
 use frisbee_tests::{serve_interop, serve_interop_with};
 use frpc::{Acceptor, Channel, ChannelBuilder, Code, Server, ServerBuilder};
+use frpc_gateway::{Gateway, ServeGateway as _, Udp};
 use std::future::{Ready, ready};
 use std::io;
 use std::net::SocketAddr;
@@ -366,6 +367,27 @@ async fn sources_of_datagrams_leave_descriptors_to_connections() {
         assert!(reply[..length].windows(2).any(|digits| digits == b"42"), "{}", String::from_utf8_lossy(&reply));
     }
     add_is_served(server.address, TIMEOUT).await;
+}
+
+/// Checks that datagrams from many addresses, which may be forged, do not use up the memory of connections.
+#[tokio::test]
+async fn sources_of_datagrams_leave_memory_to_connections() {
+    let udp = Udp::bind("127.0.0.1:0").expect("loopback port should be free");
+    let datagrams = udp.local_addr();
+    let builder = Server::builder().add_service(InteropServer::new(Service)).connection_memory_max(1024 * 1024);
+    let server = builder.gateway(Gateway::new().json_rpc().udp(udp)).bind("127.0.0.1:0").await;
+    let server = server.expect("loopback port should be free");
+    let (address, stats) = (server.local_addr(), server.stats());
+    tokio::spawn(server.serve());
+    let sources = async {
+        while stats.rejected() == 0 {
+            let source = UdpSocket::bind("127.0.0.1:0").await.expect("loopback port should be free");
+            source.send_to(b"{}", datagrams).await.expect("datagram should be sent");
+            tokio::task::yield_now().await;
+        }
+    };
+    soon("sources use up their share", sources).await;
+    add_is_served(address, TIMEOUT).await;
 }
 
 #[tokio::test]

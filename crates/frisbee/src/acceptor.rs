@@ -375,7 +375,15 @@ impl<R: Router> AdapterServer for ServerShared<R> {
     }
 
     fn enter_peer(&self, ends: EndpointInfo, lifetime: Option<Lifetime>) -> Option<Connection> {
-        let admission = self.budget.enter_without_socket(ends.caller());
+        let admission = if ends.is_connectionless {
+            let admission = self.budget.admit_without_socket(ends.caller());
+            if admission.is_none() {
+                self.budget.counts.count_rejected();
+            }
+            admission?
+        } else {
+            self.budget.enter_without_socket(ends.caller())
+        };
         let handle = Connection::accepted(&self.config, admission, self.runtime.clone(), ends, true, lifetime);
         let core = frisbee_core::Connection::server(&self.config, now());
         let _entered = self.runtime.enter();

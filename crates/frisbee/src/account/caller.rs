@@ -248,16 +248,26 @@ impl Budget {
     /// Admits a connection of this caller. Returns `None` if the caller's share of the file descriptors, or of the
     /// memory pool of connections, is used up.
     pub(crate) fn admit(self: &Arc<Self>, key: CallerKey) -> Option<Admission> {
+        self.admit_with(key, 1)
+    }
+
+    /// Like [`admit`](Self::admit), but without a file descriptor, for peers that share the socket of a listener. If
+    /// they were charged one, datagrams from forged addresses could use up all descriptors.
+    pub(crate) fn admit_without_socket(self: &Arc<Self>, key: CallerKey) -> Option<Admission> {
+        self.admit_with(key, 0)
+    }
+
+    fn admit_with(self: &Arc<Self>, key: CallerKey, descriptors: usize) -> Option<Admission> {
         // Hold the lock from the check until the connection is charged. Otherwise, concurrent accepts could all pass
         // the check and exceed the share.
         let mut callers = self.callers.0.lock();
         let key = key.among(&callers);
         let zero = AtomicUsize::new(0);
         let held = callers.get(&key).map(|entry| &*entry.caller);
-        let (fixed, descriptors) = held.map_or((&zero, &zero), |caller| (&caller.fixed, &caller.descriptors));
-        let is_admitted =
-            self.connections.has_room(fixed, self.connection_cost) && self.descriptors.has_room(descriptors, 1);
-        is_admitted.then(|| self.enter_among(&mut callers, key, 1))
+        let (fixed, open) = held.map_or((&zero, &zero), |caller| (&caller.fixed, &caller.descriptors));
+        let has_memory = self.connections.has_room(fixed, self.connection_cost);
+        let is_admitted = has_memory && self.descriptors.has_room(open, descriptors);
+        is_admitted.then(|| self.enter_among(&mut callers, key, descriptors))
     }
 
     /// Admits a connection even if the caller's share is used up.
@@ -265,9 +275,7 @@ impl Budget {
         self.enter_with(key, 1)
     }
 
-    /// Like [`enter`](Self::enter), but does not charge a file descriptor. For peers that share the socket of a
-    /// listener or of another connection. If they were charged, datagrams from forged addresses could use up all
-    /// descriptors.
+    /// Like [`enter`](Self::enter), but without a file descriptor, for peers that share the socket of a connection.
     pub(crate) fn enter_without_socket(self: &Arc<Self>, key: CallerKey) -> Admission {
         self.enter_with(key, 0)
     }

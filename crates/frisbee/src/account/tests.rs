@@ -170,9 +170,17 @@ fn connections_of_caller_leave_room_for_others() {
 }
 
 #[test]
+fn peers_without_sockets_leave_memory_to_connections() {
+    let budget = Arc::new(Budget::new(MIB, 0).with_connections(MIB, 4096));
+    let peers: Vec<_> = (0..1000).map_while(|_| budget.admit_without_socket(CallerKey::Datagrams)).collect();
+    assert_eq!(peers.len(), 192, "all datagrams together should have the share of one caller");
+    assert!(budget.admit(CallerKey::User(1)).is_some());
+}
+
+#[test]
 fn peers_without_sockets_take_no_descriptors() {
     let budget = Arc::new(Budget { descriptors: Pool::new(64), ..Budget::new(MIB, 0) });
-    let datagrams: Vec<_> = (0..100).map(|_| budget.enter_without_socket(CallerKey::Datagrams)).collect();
+    let datagrams: Vec<_> = (0..100).map(|_| budget.admit_without_socket(CallerKey::Datagrams)).collect();
     let connection = budget.admit(CallerKey::User(1)).expect("descriptors should be free");
     assert_eq!(budget.descriptors.free.load(Ordering::Relaxed), 63);
     drop((datagrams, connection));

@@ -49,8 +49,12 @@ opaque_debug!([] AdapterListener, "AdapterListener");
 pub struct AdapterPeers(pub(crate) AdapterHost);
 
 impl AdapterPeers {
-    /// Registers a peer. The router may reject the peer, like a new connection, and the peer's memory is charged to its
-    /// address. Returns `None` if the router rejects the peer or the server no longer exists.
+    /// Registers a peer. The router may reject the peer, like a new connection. All peers of connectionless listeners
+    /// share the memory of one caller, because their addresses may be forged.
+    ///
+    /// Returns `None` if the router rejects the peer, if this share of
+    /// [`connection_memory_max`](crate::ServerBuilder::connection_memory_max) is used up, or if the server no longer
+    /// exists.
     ///
     /// The peer is not counted as a connection in [`Stats`](crate::Stats).
     pub fn enter(&self, peer: SocketAddr, local: Option<SocketAddr>) -> Option<AdapterContext> {
