@@ -296,8 +296,8 @@ async fn child(limits: &[&str]) -> Other {
     command.arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.kill_on_drop(true).spawn().expect("process should start");
     let mut output = BufReader::new(child.stdout.take().expect("stdout should be piped")).lines();
-    let datagrams = printed(&mut output, "datagrams to ").await;
     let address = printed(&mut output, "listening on ").await;
+    let datagrams = printed(&mut output, "datagrams to ").await;
     Other { child, address, datagrams, output }
 }
 

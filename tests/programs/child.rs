@@ -32,11 +32,13 @@ async fn serve() -> Result<(), Box<dyn Error>> {
     let hour = Duration::from_secs(3_600);
     let config = frisbee::Config::default().idle_timeout(hour);
     let udp = Udp::bind("127.0.0.1:0")?;
-    println!("datagrams to {}", udp.local_addr());
+    let datagrams = udp.local_addr();
     let builder =
         Server::builder().config(config).first_header_timeout(hour).memory_max(32 << 20).workers(frpc::Workers::Caller);
     let server = bind(builder.gateway(Gateway::new().json_rpc().udp(udp))).await?;
+    // Scripts read the first line only.
     println!("listening on {}", server.local_addr());
+    println!("datagrams to {datagrams}");
     let stats = server.stats();
     std::thread::spawn(move || {
         for _ in std::io::stdin().lines() {
