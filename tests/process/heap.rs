@@ -12,6 +12,8 @@ mod idle_tls;
 #[path = "../schemas/tests/random.rs"]
 mod random;
 mod topics;
+#[cfg(feature = "uring")]
+mod unread;
 
 #[global_allocator]
 static ALLOCATOR: allocator::CountingAllocator = allocator::CountingAllocator;

@@ -22,13 +22,16 @@ pub struct Socket {
 impl Socket {
     /// Adds a TCP socket to the ring of the current worker.
     ///
+    /// `gauge` is called on the worker when the memory changes that the socket uses for bytes that the peer or the task
+    /// does not take. Its argument is the number of bytes. It is not called for bytes that are passed on immediately.
+    ///
     /// # Errors
     /// If the current task does not run on a worker, or the socket cannot be set to blocking mode.
-    pub fn new(stream: TcpStream) -> io::Result<Self> {
+    pub fn new(stream: TcpStream, gauge: impl Fn(usize) + 'static) -> io::Result<Self> {
         let local = LocalWorker::current()
             .ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "this thread has no ring"))?;
         stream.set_nonblocking(false)?;
-        let key = local.sockets.borrow_mut().enter(stream);
+        let key = local.sockets.borrow_mut().enter(stream, Rc::new(gauge));
         Ok(Self { local, key })
     }
 }

@@ -17,6 +17,7 @@ use slab::Slab;
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::net::{Shutdown, TcpStream};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -38,6 +39,9 @@ const BULK_READ_MIN: usize = BUFFER_LEN / 4;
 /// Maximum number of unread bytes per socket. When it is exceeded, receiving stops until the task reads.
 const SPILLED_MAX: usize = 64 * 1024;
 
+/// Function that is called with the memory in bytes that a socket uses for bytes that its peer or its task does not take.
+pub(crate) type Gauge = Rc<dyn Fn(usize)>;
+
 /// An io_uring instance and the sockets that use it.
 pub(crate) struct Sockets {
     pub(crate) ring: Ring,
@@ -49,6 +53,28 @@ pub(crate) struct Sockets {
     completions: Vec<Completion>,
     /// Send buffers of completed sends, kept for reuse.
     spare: Vec<Vec<u8>>,
+    deferred: Deferred,
+}
+
+/// Calls and drops of foreign code, which may use the sockets and must therefore run without a borrow of them.
+#[derive(Default)]
+pub(crate) struct Deferred {
+    wakers: Vec<Waker>,
+    measured: Vec<(Gauge, usize)>,
+}
+
+impl Deferred {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.wakers.is_empty() && self.measured.is_empty()
+    }
+
+    /// Drops the wakers, and passes the memory of the sockets to their gauges. Panics of either do not end the worker.
+    pub(crate) fn run(self) {
+        let mut measured = self.measured.into_iter();
+        let report = |(gauge, bytes): (Gauge, usize)| gauge(bytes);
+        while catch_unwind(AssertUnwindSafe(|| measured.by_ref().for_each(report))).is_err() {}
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(self.wakers)));
+    }
 }
 
 struct State {
@@ -62,6 +88,9 @@ struct State {
     releasing: Option<Waker>,
     is_dirty: bool,
     is_holding: bool,
+    gauge: Gauge,
+    /// Memory in bytes that was last passed to `gauge`.
+    measured: usize,
     reading: ReadState,
     writing: WriteState,
 }
@@ -100,6 +129,8 @@ struct WriteState {
     staged: Vec<u8>,
     /// Number of bytes of the send in flight.
     in_flight: usize,
+    /// Capacity of the buffer of the send in flight if it waits for the peer, and otherwise 0.
+    waiting: usize,
     /// Whether the socket accepted only a part of the bytes in the last system call.
     is_blocked: bool,
     is_polled: bool,
@@ -117,9 +148,10 @@ fn is_not_ready(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
-fn wait(slot: &mut Option<Waker>, context: &Context<'_>) {
+/// Sets the task that is woken. Its previous value must be dropped without a borrow of the sockets.
+fn wait(slot: &mut Option<Waker>, context: &Context<'_>, deferred: &mut Deferred) {
     if !slot.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
-        *slot = Some(context.waker().clone());
+        deferred.wakers.extend(slot.replace(context.waker().clone()));
     }
 }
 
@@ -132,12 +164,18 @@ impl Sockets {
             holding: Vec::new(),
             completions: Vec::new(),
             spare: Vec::new(),
+            deferred: Deferred::default(),
         }
+    }
+
+    /// Returns what must run without a borrow of the sockets.
+    pub(crate) fn take_deferred(&mut self) -> Deferred {
+        std::mem::take(&mut self.deferred)
     }
 
     /// Adds a socket to the ring. It must be in blocking mode, because the kernel does not wait for non-blocking
     /// sockets.
-    pub(crate) fn enter(&mut self, stream: TcpStream) -> usize {
+    pub(crate) fn enter(&mut self, stream: TcpStream, gauge: Gauge) -> usize {
         self.table.insert(State {
             stream: Rc::new(stream),
             operations: 0,
@@ -146,6 +184,8 @@ impl Sockets {
             releasing: None,
             is_dirty: false,
             is_holding: false,
+            gauge,
+            measured: 0,
             reading: ReadState::default(),
             writing: WriteState::default(),
         })
@@ -156,8 +196,7 @@ impl Sockets {
     pub(crate) fn leave(&mut self, key: usize) {
         let state = &mut self.table[key];
         state.dropped = true;
-        state.reading.waker = None;
-        state.writing.waker = None;
+        self.deferred.wakers.extend(state.reading.waker.take().into_iter().chain(state.writing.waker.take()));
         state.reading.inbox.drain(..).for_each(|received| self.ring.recycle(received));
         mark(state, key, &mut self.dirty);
     }
@@ -176,6 +215,7 @@ impl Sockets {
         let reading = &mut state.reading;
         // Return bytes that were received before the end of the stream, and report the end only afterwards.
         if buffer.remaining() == 0 || reading.take(&mut self.ring, buffer) {
+            state.measure(&mut self.deferred);
             return Poll::Ready(Ok(()));
         }
         match reading.end {
@@ -205,7 +245,7 @@ impl Sockets {
                 mark(state, key, &mut self.dirty);
             }
         }
-        wait(&mut state.reading.waker, context);
+        wait(&mut state.reading.waker, context, &mut self.deferred);
         Poll::Pending
     }
 
@@ -241,6 +281,7 @@ impl Sockets {
             slices.iter().for_each(|slice| writing.staged.extend_from_slice(slice));
             // Clear the flag, because the send operation itself waits for space in the socket's buffer.
             writing.is_blocked = false;
+            state.measure(&mut self.deferred);
             mark(state, key, &mut self.dirty);
             return Poll::Ready(Ok(len));
         }
@@ -249,7 +290,7 @@ impl Sockets {
             state.operations += 1;
             self.ring.poll(&state.stream, key, Interest::Write);
         }
-        wait(&mut state.writing.waker, context);
+        wait(&mut state.writing.waker, context, &mut self.deferred);
         Poll::Pending
     }
 
@@ -262,7 +303,7 @@ impl Sockets {
         if writing.is_idle() {
             return Poll::Ready(Ok(()));
         }
-        wait(&mut writing.waker, context);
+        wait(&mut writing.waker, context, &mut self.deferred);
         Poll::Pending
     }
 
@@ -275,7 +316,7 @@ impl Sockets {
     /// duplicate of the descriptor and the unread bytes. Afterwards the socket must only be dropped.
     pub(crate) fn poll_release(&mut self, key: usize, context: &Context<'_>) -> Poll<io::Result<(TcpStream, Vec<u8>)>> {
         let state = &mut self.table[key];
-        state.reading.waker = None;
+        self.deferred.wakers.extend(state.reading.waker.take());
         state.reading.is_wanted = false;
         if let Some(code) = state.writing.failed {
             return Poll::Ready(Err(io::Error::from_raw_os_error(code)));
@@ -298,7 +339,7 @@ impl Sockets {
             state.operations += 1;
             self.ring.cancel_all(&state.stream, key);
         }
-        wait(&mut state.releasing, context);
+        wait(&mut state.releasing, context, &mut self.deferred);
         Poll::Pending
     }
 
@@ -336,6 +377,7 @@ impl Sockets {
             reading.is_wanted = false;
             state.stop_receiving(key, &mut self.ring);
         }
+        state.measure(&mut self.deferred);
     }
 
     /// Starts the pending operations of a socket.
@@ -349,10 +391,12 @@ impl Sockets {
             state.operations += 1;
             if writing.waker.is_some() || state.releasing.is_some() {
                 // Report the completion, because a task is waiting for this send.
+                writing.waiting = staged.capacity();
                 self.ring.send(&state.stream, key, staged, 0);
             } else {
                 self.ring.send_quietly(&state.stream, key, staged);
             }
+            state.measure(&mut self.deferred);
         }
         // End a dropped socket only after queueing the send of its staged bytes, which would otherwise be lost.
         if state.dropped {
@@ -370,7 +414,8 @@ impl Sockets {
     fn end(&mut self, key: usize) {
         let state = &mut self.table[key];
         if state.operations == 0 {
-            self.table.remove(key);
+            let state = self.table.remove(key);
+            self.deferred.measured.push((state.gauge, 0));
         } else if !state.cancelled {
             state.cancelled = true;
             state.operations += 1;
@@ -390,6 +435,17 @@ fn mark(state: &mut State, key: usize, dirty: &mut Vec<usize>) {
 }
 
 impl State {
+    /// Updates the memory of the socket for its gauge.
+    fn measure(&mut self, deferred: &mut Deferred) {
+        let WriteState { waiting, staged, .. } = &self.writing;
+        let to_send = if *waiting > 0 { waiting + staged.capacity() } else { 0 };
+        let bytes = to_send + self.reading.spilled.capacity();
+        if bytes != self.measured {
+            self.measured = bytes;
+            deferred.measured.push((self.gauge.clone(), bytes));
+        }
+    }
+
     fn stop_receiving(&mut self, key: usize, ring: &mut Ring) {
         if let Some(receive) = self.reading.receive
             && !self.reading.is_stopping

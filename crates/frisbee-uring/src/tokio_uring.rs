@@ -114,11 +114,11 @@ impl std::fmt::Debug for Socket {
 }
 
 impl Socket {
-    /// Adds a TCP socket to the ring of the current thread.
+    /// Adds a TCP socket to the ring of the current thread. `_gauge` is never called.
     ///
     /// # Errors
     /// If the socket cannot be set to blocking mode.
-    pub fn new(stream: TcpStream) -> io::Result<Self> {
+    pub fn new(stream: TcpStream, _gauge: impl Fn(usize) + 'static) -> io::Result<Self> {
         // On a nonblocking socket, operations of the ring would fail instead of waiting.
         stream.set_nonblocking(false)?;
         let stream = Rc::new(tokio_uring::net::TcpStream::from_std(stream));

@@ -309,9 +309,13 @@ impl LocalWorker {
             if sockets.complete(&mut wakers) {
                 sockets.ring.wait_for_wake(&self.shared.event);
             }
+            let deferred = sockets.take_deferred();
             // Release the borrow first, because waking a task may use the sockets.
             drop(sockets);
             wake_all(&mut wakers);
+            if !deferred.is_empty() {
+                deferred.run();
+            }
         }
     }
 
@@ -418,7 +422,7 @@ fn try_out() -> io::Result<()> {
     peer.set_read_timeout(Some(timeout))?;
     worker.spawn(move || async move {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
-        let Ok(mut socket) = crate::Socket::new(socket) else { return };
+        let Ok(mut socket) = crate::Socket::new(socket, drop) else { return };
         let mut byte = [0];
         if socket.read_exact(&mut byte).await.is_ok() {
             let _ = socket.write_all(&byte).await;

@@ -107,16 +107,18 @@ impl Sockets {
             Ok(count) if count < writing.in_flight && !state.cancelled => {
                 writing.in_flight -= count;
                 let from = buffer.len() - writing.in_flight;
+                writing.waiting = buffer.capacity();
                 state.operations += 1;
                 self.ring.send(&state.stream, key, buffer, from);
                 wakers.extend(writing.waker.take());
-                return;
+                return state.measure(&mut self.deferred);
             }
             Err(error) if matches!(code(&error), libc::EINTR | libc::EAGAIN) && !state.cancelled => {
                 let from = buffer.len() - writing.in_flight;
+                writing.waiting = buffer.capacity();
                 state.operations += 1;
                 self.ring.send(&state.stream, key, buffer, from);
-                return;
+                return state.measure(&mut self.deferred);
             }
             // Discard the staged bytes, because the peer would receive them in place of the cancelled ones.
             Ok(count) if count < writing.in_flight => writing.staged.clear(),
@@ -126,13 +128,14 @@ impl Sockets {
                 writing.staged.clear();
             }
         }
-        writing.in_flight = 0;
+        (writing.in_flight, writing.waiting) = (0, 0);
         buffer.clear();
         if self.spare.len() < SPARE_MAX {
             self.spare.push(buffer);
         }
         let more = !writing.staged.is_empty();
         wakers.extend(writing.waker.take());
+        state.measure(&mut self.deferred);
         if more {
             mark(state, key, &mut self.dirty);
         }

@@ -184,6 +184,12 @@ impl<R: Router> Engine<R> {
         Arc::new(DrivenConnection { connection: self.handle.clone(), router: self.router.clone() })
     }
 
+    /// Charges memory to the connection.
+    #[cfg(all(feature = "uring", target_os = "linux"))]
+    pub(crate) fn charge(&self, bytes: usize) -> crate::account::MemoryCharge {
+        crate::account::MemoryCharge::new(&self.handle.0.mailbox.account, bytes)
+    }
+
     /// Sets the worker or io_uring thread that drives the connection.
     pub(crate) fn set_home(&self, home: impl Home + 'static) {
         self.handle.set_home(Box::new(home));

@@ -12,6 +12,7 @@ use crate::{RawTransport, Router};
 use bytes::Bytes;
 use frisbee_uring::{Socket, Spawner, Worker};
 use parking_lot::Mutex;
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::io;
@@ -201,11 +202,12 @@ impl Rings {
         let (watch, ring) = (watch.clone(), worker.spawner());
         worker.spawn(move || async move {
             let _entry = entry;
-            let started = (Socket::new(socket), frisbee_uring::Timer::new(Instant::now()));
             let (watching, mut driving) = {
                 let _entered = runtime.enter();
                 let mut engine = engine(now());
-                let (socket, timer) = match started {
+                let charge = RefCell::new(engine.charge(0));
+                let started = Socket::new(socket, move |bytes| charge.borrow_mut().resize(bytes));
+                let (socket, timer) = match (started, frisbee_uring::Timer::new(Instant::now())) {
                     (Ok(socket), Some(timer)) => (socket, timer),
                     (Err(error), _) => {
                         tracing::warn!(target: "frisbee::worker", %error, "a connection could not be passed to its ring");
