@@ -52,6 +52,8 @@ mod scratch;
 mod streams;
 mod udp;
 #[cfg(feature = "http")]
+mod web;
+#[cfg(feature = "http")]
 pub mod web_socket;
 
 #[cfg(feature = "console")]

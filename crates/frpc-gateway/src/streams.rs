@@ -11,6 +11,7 @@ use crate::http::route::Protocol;
 use crate::http::service::{Reply, add};
 use crate::inbound::Inbound;
 use crate::json_rpc::reply::{put_list, put_text};
+use crate::web;
 use bytes::{Bytes, BytesMut};
 use frpc::{AdapterContext, AdapterMethod, AdapterResponses, CallKind, Metadata, Request, Status};
 use frpc::{LateTrailers, Trailers};
@@ -29,9 +30,6 @@ const FRAME_MIN: usize = 16 * 1024;
 
 /// Flag of the envelope that ends a Connect stream.
 const CONNECT_END: u8 = 2;
-
-/// Flag of the frame that carries the trailers of gRPC-Web.
-const WEB_TRAILERS: u8 = 0x80;
 
 /// Settings of a call from its request head: protocol, timeout, metadata and compression.
 #[derive(Clone, Debug)]
@@ -191,12 +189,12 @@ async fn one(messages: Messages, timeout: Option<Duration>) -> Result<(Bytes, Op
     let (started, mut messages) = (crate::clock::now(), messages.single());
     let reading = async {
         let Some(message) = messages.next().await.transpose()? else {
-            return Err(Status::unimplemented("the request has no message, and the method takes one"));
+            return Err(Status::unimplemented(envelope::NO_MESSAGE));
         };
         // Wait for the end of the body, because a second message is an error.
         match messages.next().await.transpose()? {
             None => Ok(message),
-            Some(_) => Err(Status::unimplemented("the request has several messages, and the method takes one")),
+            Some(_) => Err(Status::unimplemented(envelope::SEVERAL_MESSAGES)),
         }
     };
     let Some(timeout) = timeout else { return Ok((reading.await?, None)) };
@@ -310,24 +308,22 @@ impl EncodedReplies {
         }
         // Drop the handler's stream, because it is no longer needed.
         self.responses = Responses::One(None);
-        let (flags, text) = match self.protocol {
-            Protocol::Unary(_) | Protocol::Stream(_) => (CONNECT_END, connect_end(outcome, &self.trailers)),
+        match self.protocol {
+            Protocol::Unary(_) | Protocol::Stream(_) => {
+                // Ignore the error, because the text is far shorter than the 4 GiB that fit into an envelope.
+                let _ = envelope::put(out, CONNECT_END, &connect_end(outcome, &self.trailers));
+            }
             Protocol::Grpc(_) => {
                 let mut trailers = HeaderMap::new();
                 for (name, value) in grpc::trailers(outcome, &self.trailers) {
                     add(&mut trailers, &name, value);
                 }
                 self.last = Some(trailers);
-                return;
             }
             Protocol::Web(_) | Protocol::WebText(_) => {
-                let trailers = grpc::trailers(outcome, &self.trailers);
-                let lines = trailers.into_iter().map(|(name, value)| format!("{name}: {value}\r\n"));
-                (WEB_TRAILERS, lines.collect::<String>().into_bytes())
+                web::put_trailers(out, outcome, &self.trailers);
             }
-        };
-        // Ignore the error, because the text is far shorter than the 4 GiB that fit into an envelope.
-        let _ = envelope::put(out, flags, &text);
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use frisbee::MemoryCharge;
 use frpc::{AdapterContext, Status};
 use futures_core::Stream;
+use std::cmp::Ordering;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -36,6 +37,11 @@ impl Compression {
     }
 }
 
+/// Returns the error of a message that has more than `limit` bytes.
+pub(crate) fn too_long(limit: u32) -> Status {
+    Status::resource_exhausted(format!("a message may have {limit} bytes at most"))
+}
+
 /// Decodes the length of a message from its prefix.
 ///
 /// # Errors
@@ -43,9 +49,31 @@ impl Compression {
 pub(crate) fn length(prefix: [u8; 4], limit: u32) -> Result<usize, Status> {
     let length = u32::from_be_bytes(prefix);
     if length > limit {
-        return Err(Status::resource_exhausted(format!("a message may have {limit} bytes at most")));
+        return Err(too_long(limit));
     }
     Ok(length as usize)
+}
+
+/// Error text for a request without a message, to a method that takes one.
+pub(crate) const NO_MESSAGE: &str = "the request has no message, and the method takes one";
+
+/// Error text for a request with several messages, to a method that takes one.
+pub(crate) const SEVERAL_MESSAGES: &str = "the request has several messages, and the method takes one";
+
+/// Error text for a body that ends within a message.
+const INCOMPLETE: &str = "the last message is incomplete";
+
+/// Decodes a request body that must contain exactly one message.
+pub(crate) fn single(mut body: Bytes, encoding: Compression, limit: u32) -> Result<Bytes, Status> {
+    let Some((&[flags, a, b, c, d], rest)) = body.split_first_chunk() else {
+        let is_empty = body.is_empty();
+        return Err(if is_empty { Status::unimplemented(NO_MESSAGE) } else { Status::invalid_argument(INCOMPLETE) });
+    };
+    match rest.len().cmp(&length([a, b, c, d], limit)?) {
+        Ordering::Less => Err(Status::invalid_argument(INCOMPLETE)),
+        Ordering::Equal => decode(flags, body.split_off(PREFIX), encoding, limit),
+        Ordering::Greater => Err(Status::unimplemented(SEVERAL_MESSAGES)),
+    }
 }
 
 /// Decompresses a message if its flags mark it as compressed. The decompressed message may have at most `limit` bytes.
@@ -60,10 +88,13 @@ pub(crate) fn decode(flags: u8, message: Bytes, encoding: Compression, limit: u3
     }
 }
 
+/// Error text for a message whose length does not fit into the prefix.
+const TOO_LONG: &str = "the message exceeds 2^32 - 1 bytes";
+
 /// Appends a message with its envelope prefix.
 pub(crate) fn put(out: &mut BytesMut, flags: u8, message: &[u8]) -> Result<(), Status> {
     let Ok(length) = u32::try_from(message.len()) else {
-        return Err(Status::resource_exhausted("the message exceeds 2^32 - 1 bytes"));
+        return Err(Status::resource_exhausted(TOO_LONG));
     };
     out.reserve(PREFIX + message.len());
     out.put_u8(flags);
@@ -78,6 +109,25 @@ pub(crate) fn put_message(out: &mut BytesMut, message: &[u8], encoding: Compress
         return put(out, COMPRESSED, &gzip::deflate(message));
     }
     put(out, 0, message)
+}
+
+/// Completes the envelope that begins at `start` with space for its prefix. Compresses the message if worthwhile, and
+/// writes the prefix.
+pub(crate) fn end(out: &mut Vec<u8>, start: usize, accepted: Compression) -> Result<(), Status> {
+    let message = out.get(start + PREFIX..).unwrap_or_default();
+    let is_compressed = accepted == Compression::Gzip && message.len() >= gzip::COMPRESS_MIN;
+    if is_compressed {
+        let compressed = gzip::deflate(message);
+        out.truncate(start + PREFIX);
+        out.extend_from_slice(&compressed);
+    }
+    let length = out.len().saturating_sub(start + PREFIX);
+    let length = u32::try_from(length).map_err(|_| Status::resource_exhausted(TOO_LONG))?;
+    if let Some((flags, rest)) = out.get_mut(start..).and_then(<[u8]>::split_first_mut) {
+        *flags = if is_compressed { COMPRESSED } else { 0 };
+        rest.iter_mut().zip(length.to_be_bytes()).for_each(|(to, byte)| *to = byte);
+    }
+    Ok(())
 }
 
 /// Stream of the enveloped messages in a request body. The stream ends with the first error.
@@ -170,7 +220,7 @@ impl Messages {
                     self.body = None;
                     let rest = self.buffer.bytes.len() + self.text.as_ref().map_or(0, BytesMut::len);
                     if rest > 0 {
-                        return Poll::Ready(Some(Err(Status::invalid_argument("the last message is incomplete"))));
+                        return Poll::Ready(Some(Err(Status::invalid_argument(INCOMPLETE))));
                     }
                     return Poll::Ready(None);
                 }

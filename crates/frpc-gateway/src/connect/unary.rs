@@ -95,6 +95,7 @@ pub(crate) fn invalid(reason: &str) -> Answer {
     Answer::failure(400, frpc::Code::InvalidArgument, reason)
 }
 
-fn named(fields: Vec<(String, String)>) -> impl Iterator<Item = (Cow<'static, str>, String)> {
+/// Converts names and values to header fields.
+pub(crate) fn named(fields: Vec<(String, String)>) -> impl Iterator<Item = (Cow<'static, str>, String)> {
     fields.into_iter().map(|(name, value)| (Cow::Owned(name), value))
 }

@@ -2,17 +2,19 @@
 //! the connection's output, without a separate buffer.
 
 use super::answer::{Answer, JSON};
+use super::route::Protocol;
 use super::written::{self, OpenResponse};
 use crate::Gateway;
 use crate::charge::check_room;
 use crate::clock::now;
+use crate::connect::envelope::{Compression, PREFIX};
 use crate::connect::unary::{self, Format};
 use crate::json_rpc::{Session, complete};
 use crate::locks::Pass;
-use crate::streams;
+use crate::{streams, web};
 use bytes::Bytes;
 use frisbee::MemoryCharge;
-use frpc::{AdapterBatch, AdapterCall, AdapterContext, AdapterMethod, AdapterSlot, AdapterTask};
+use frpc::{AdapterBatch, AdapterCall, AdapterContext, AdapterMethod, AdapterSlot, AdapterTask, CallKind};
 use frpc::{Metadata, Request, Response, Status};
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -24,9 +26,19 @@ const METHODS_MAX: usize = 64;
 /// Target of an HTTP call: a method, or the JSON-RPC session of the connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CallTarget {
-    /// Index of the method in [`Calls`].
-    Method(usize),
+    /// Index of the method in [`Calls`], and the protocol: Connect or gRPC-Web.
+    Method(usize, Protocol),
     JsonRpc,
+}
+
+impl CallTarget {
+    /// Returns the format of the messages if the call uses gRPC-Web.
+    pub(crate) fn web(self) -> Option<Format> {
+        match self {
+            Self::Method(_, Protocol::Web(format)) => Some(format),
+            _ => None,
+        }
+    }
 }
 
 /// Methods and JSON-RPC session that are shared by all calls of a connection.
@@ -44,7 +56,8 @@ pub(crate) struct Calls<'a> {
 /// A method that was called on this connection, cached so that further calls need no lookup.
 struct ResolvedMethod {
     path: Box<str>,
-    format: Format,
+    protocol: Protocol,
+    content_type: &'static str,
     slot: AdapterSlot,
     /// Number of digits in the `content-length` of the method's last response. The same number is reserved in the next
     /// response head.
@@ -53,16 +66,40 @@ struct ResolvedMethod {
 
 /// A call with a pending handler. Dropping the value cancels the call.
 pub(crate) enum PendingCall {
-    Method(Format, oneshot::Receiver<(Result<Response<Bytes>, Status>, MemoryCharge)>, #[allow(dead_code)] AdapterTask),
+    Method(
+        ReplyForm,
+        oneshot::Receiver<(Result<Response<Bytes>, Status>, MemoryCharge)>,
+        #[allow(dead_code)] AdapterTask,
+    ),
     JsonRpc(Box<Session>),
 }
 
-/// Data of a call that is taken from the request head: target, metadata and timeout.
+/// Data of a call that is taken from the request head.
 #[derive(Debug)]
 pub(crate) struct CallHead {
     pub(crate) callee: CallTarget,
     pub(crate) metadata: Metadata,
     pub(crate) timeout: Option<Duration>,
+    /// Compression of the message in a gRPC-Web response.
+    pub(crate) accepted: Compression,
+}
+
+/// How the response to a method call is encoded.
+#[derive(Clone, Copy)]
+pub(crate) struct ReplyForm {
+    protocol: Protocol,
+    accepted: Compression,
+}
+
+impl ReplyForm {
+    fn is_web(self) -> bool {
+        matches!(self.protocol, Protocol::Web(_))
+    }
+
+    fn answer(self, result: Result<Response<Bytes>, Status>) -> Answer {
+        let format = self.protocol.format();
+        if self.is_web() { web::answer(format, self.accepted, result) } else { unary::answer(format, result) }
+    }
 }
 
 /// Properties of a response that depend on the request.
@@ -88,23 +125,32 @@ impl<'a> Calls<'a> {
         Self { gateway, context, called: Vec::new(), session: None, digits: 2 }
     }
 
-    /// Returns the method at a path for messages in the given format. Returns `None` if the method does not support the
-    /// format.
-    pub(crate) fn enter(&mut self, path: &str, method: &AdapterMethod, format: Format) -> Option<CallTarget> {
-        let position = self.called.iter().position(|called| called.format == format && *called.path == *path);
+    /// Returns the method at a path for calls in the given protocol. Returns `None` if the method does not support the
+    /// format of its messages.
+    pub(crate) fn enter(&mut self, path: &str, method: &AdapterMethod, protocol: Protocol) -> Option<CallTarget> {
+        let position = self.called.iter().position(|called| called.protocol == protocol && *called.path == *path);
         let position = match position {
             Some(position) => position,
             None => {
+                // Connect has another content type for streams, but gRPC-Web has not.
+                if method.kind() != CallKind::Unary {
+                    return None;
+                }
+                let format = protocol.format();
+                let content_type = match protocol {
+                    Protocol::Web(_) => web::content_type(format),
+                    _ => format.content_type(),
+                };
                 let slot = method.slot(format.name())?;
                 // Begin again with an empty cache, so that a connection that calls many methods keeps using this path.
                 if self.called.len() == METHODS_MAX {
                     self.called.clear();
                 }
-                self.called.push(ResolvedMethod { path: path.into(), format, slot, digits: 2 });
+                self.called.push(ResolvedMethod { path: path.into(), protocol, content_type, slot, digits: 2 });
                 self.called.len() - 1
             }
         };
-        Some(CallTarget::Method(position))
+        Some(CallTarget::Method(position, protocol))
     }
 
     /// Starts a call. If the call completes immediately, appends the response to `out`. Otherwise, returns the
@@ -117,10 +163,10 @@ impl<'a> Calls<'a> {
         out: &mut Vec<u8>,
     ) -> Option<PendingCall> {
         match head.callee {
-            CallTarget::Method(number) => {
+            CallTarget::Method(number, _) => {
                 let request = streams::request(body, head.timeout, head.metadata);
                 let mut batch = self.context.methods().batch(options.now);
-                self.called.get_mut(number)?.begin(&mut batch, self.context, request, options, out)
+                self.called.get_mut(number)?.begin(&mut batch, self.context, (request, head.accepted), options, out)
             }
             CallTarget::JsonRpc => {
                 let mut session = self.session.take().unwrap_or_else(|| {
@@ -165,13 +211,18 @@ impl ResolvedMethod {
         &mut self,
         batch: &mut AdapterBatch<'_>,
         context: &AdapterContext,
-        request: Request<Bytes>,
+        (request, accepted): (Request<Bytes>, Compression),
         options: &ResponseOptions<'_>,
         out: &mut Vec<u8>,
     ) -> Option<PendingCall> {
-        let Self { format, slot, digits, .. } = self;
-        let open = OpenResponse::begin(out, format.content_type(), *digits, options.now);
+        let Self { protocol, content_type, slot, digits, .. } = self;
+        let form = ReplyForm { protocol: *protocol, accepted };
+        let is_web = form.is_web();
+        let open = OpenResponse::begin(out, content_type, *digits, options.now);
         let content = out.len();
+        if is_web {
+            out.extend_from_slice(&[0; PREFIX]);
+        }
         let mut result = None;
         let called = slot.call(batch, request, out, || {
             let (done, receiver) = oneshot::channel();
@@ -187,19 +238,23 @@ impl ResolvedMethod {
         };
         match called {
             AdapterCall::Ready(Ok(response)) => {
-                let fields = unary::fields(&response);
+                let fields = match is_web {
+                    true => web::end(out, content, accepted, &response),
+                    false => unary::fields(&response),
+                };
                 *digits = open.end(out, &fields, options);
                 None
             }
             AdapterCall::Ready(Err(status)) => {
                 open.undo(out);
-                written::put(out, &unary::failure(&status).compressed(options.encodings.as_deref()), options, true);
+                let answer = form.answer(Err(status)).compressed(options.encodings.as_deref());
+                written::put(out, &answer, options, true);
                 None
             }
             AdapterCall::InProgress(task) => {
                 open.undo(out);
                 // Never `None`, because a call that stays in progress has run the closure above, which sets `result`.
-                result.map(|result| PendingCall::Method(*format, result, task))
+                result.map(|result| PendingCall::Method(form, result, task))
             }
         }
     }
@@ -217,10 +272,10 @@ impl PendingCall {
     /// Waits until the call completes.
     pub(crate) async fn end(self) -> FinishedCall {
         match self {
-            Self::Method(format, result, _task) => {
+            Self::Method(form, result, _task) => {
                 let stopped = Status::unavailable("the server is shutting down");
                 let (result, hold) = result.await.map_or((Err(stopped), None), |(result, hold)| (result, Some(hold)));
-                FinishedCall::Method(unary::answer(format, result), hold)
+                FinishedCall::Method(form.answer(result), hold)
             }
             Self::JsonRpc(mut session) => {
                 let replies = complete(&mut session).await;

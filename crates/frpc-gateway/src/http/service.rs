@@ -6,6 +6,7 @@ use super::fields::{self, KnownFields};
 use super::route::{Protocol, RequestHead, Route, probe, route};
 use super::upgrade;
 use crate::charge::{GrowingBody, check_room};
+use crate::clock::now;
 use crate::connect::envelope::Compression;
 use crate::connect::{get, unary};
 use crate::driver::MessagePace;
@@ -26,6 +27,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
+use std::time::Instant;
 
 /// Handler of the HTTP requests of one connection.
 #[derive(Clone, Debug)]
@@ -304,11 +306,13 @@ impl Service {
             Route::Get(method) => {
                 let query = get::Query::parse(query, self.context.config().body_limit().into())?;
                 // Only responses to GET need this field, because caches do not store responses to POST.
-                self.unary(&method, query.format, metadata, known, query.message).await.with("vary", "accept-encoding")
+                let call = (metadata, query.message);
+                self.unary(&method, query.format, call, known, now()).await.with("vary", "accept-encoding")
             }
             Route::Call(method, Protocol::Unary(format)) => {
+                let began = now();
                 let body = self.whole(body, known).await?;
-                self.unary(&method, format, metadata, known, body).await
+                self.unary(&method, format, (metadata, body), known, began).await
             }
             Route::Call(method, protocol) => {
                 return Ok(match CallOptions::new(protocol, known, metadata) {
@@ -344,16 +348,19 @@ impl Service {
         }
     }
 
+    /// Makes a unary Connect call whose head was received at `began`.
     async fn unary(
         &self,
         method: &frpc::AdapterMethod,
         format: unary::Format,
-        metadata: Metadata,
+        (metadata, message): (Metadata, Bytes),
         known: &KnownFields<'_>,
-        message: Bytes,
+        began: Instant,
     ) -> Answer {
         match known.connect_timeout() {
             Ok(timeout) => {
+                // The client's timeout covers the time spent receiving the body.
+                let timeout = timeout.map(|timeout| timeout.saturating_sub(now() - began));
                 let answer = unary::call(method, format, metadata, timeout, message).await;
                 answer.compressed(known.accept_encoding.as_deref())
             }

@@ -1,7 +1,7 @@
 //! Tests of HTTP, WebSocket and JSON-RPC connections: idle timeouts, shutdown, and calls that race with them.
 
 use super::http2_client::{DATA, GOAWAY, HEADERS, Http2, PING, RST_STREAM, head, head_of};
-use frpc::{Acceptor, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming};
+use frpc::{Acceptor, Metadata, Request, Response, ResponseStream, Server, ServerBuilder, Status, Streaming, Trailers};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
 use futures_util::StreamExt as _;
 use samples::greet::{Greeter, GreeterServer, Greeting, Name};
@@ -22,12 +22,13 @@ const IDLE: Duration = Duration::from_secs(5);
 /// Length of a long greeting.
 pub(super) const LONG: usize = 100_000;
 
-/// A greeter. Names that start with `wait` wait for a permit, and names that end with `long` get a long greeting. The
+/// A greeter. Names that start with `wait` wait for a permit, and names that end with `long` get a long greeting. Those
+/// that end with `marked` get metadata and trailers, and those that end with `lost` an error with metadata. The
 /// stream of `slow` pauses before each greeting, and that of `silent` stops after the first one.
 #[derive(Clone)]
 pub(super) struct Host {
     began: Arc<Semaphore>,
-    released: Arc<Semaphore>,
+    pub(super) released: Arc<Semaphore>,
     /// Semaphore that gets one permit for each stream that has ended.
     ended: Arc<Semaphore>,
 }
@@ -49,7 +50,17 @@ impl Greeter for Host {
             self.released.acquire().await.map_err(|_| Status::aborted("closed"))?.forget();
         }
         let text = if name.ends_with("long") { "x".repeat(LONG) } else { format!("Hello, {name}!") };
-        Ok(Response::new(Greeting { text }))
+        let mut metadata = Metadata::new();
+        metadata.insert("mark", "a").expect("metadata entry should be valid");
+        if name.ends_with("lost") {
+            return Err(Status::not_found("nobody: 100 %\n").with_metadata(metadata));
+        }
+        let mut response = Response::new(Greeting { text });
+        if name.ends_with("marked") {
+            *response.metadata_mut() = metadata.clone();
+            response.extensions_mut().insert(Trailers(metadata));
+        }
+        Ok(response)
     }
 
     async fn recite(&self, request: Request<Name>) -> Result<Response<ResponseStream<Greeting>>, Status> {

@@ -6,9 +6,8 @@ use super::stream::{self, ServedStream, put_fields};
 use super::{Driver, StreamEvent, StreamState};
 use crate::charge::{GrowingBody, check_room};
 use crate::clock::after;
-use crate::connect::envelope::{self, COMPRESSED, Compression, PREFIX};
+use crate::connect::envelope::{self, Compression, PREFIX};
 use crate::connect::unary::Format;
-use crate::gzip;
 use crate::http::fields::{self, KnownFields};
 use crate::http::route::{Protocol, RequestHead, Route, route};
 use crate::http::service::{Reply, RequestParts, add, is_addressed};
@@ -102,7 +101,7 @@ impl UnaryCall {
         }
         let length = self.length(context.config().body_limit())?;
         if length.is_some_and(|length| self.bytes().len() > length) {
-            return Err(Status::unimplemented("the request has several messages, and the method takes one"));
+            return Err(Status::unimplemented(envelope::SEVERAL_MESSAGES));
         }
         Ok(length == Some(self.bytes().len()))
     }
@@ -116,22 +115,12 @@ impl UnaryCall {
     /// Decodes the message of a request that has ended.
     fn take_message(&mut self, context: &AdapterContext) -> Result<Bytes, Status> {
         let limit = context.config().body_limit();
-        let length = self.length(limit)?;
-        let mut request = match std::mem::take(&mut self.slice) {
+        let request = match std::mem::take(&mut self.slice) {
             slice if slice.is_empty() => std::mem::take(&mut self.kept).freeze(),
             // The request arrived in one part, so decode it from the read buffer without a copy.
             slice => slice,
         };
-        match length {
-            _ if request.is_empty() => {
-                Err(Status::unimplemented("the request has no message, and the method takes one"))
-            }
-            Some(length) if length == request.len() => {
-                let flags = request.first().copied().unwrap_or(0);
-                envelope::decode(flags, request.split_off(PREFIX), self.options.encoding, limit)
-            }
-            _ => Err(Status::invalid_argument("the last message is incomplete")),
-        }
+        envelope::single(request, self.options.encoding, limit)
     }
 
     /// Returns the time that remains until the call's timeout.
@@ -181,23 +170,6 @@ fn vary(fields: &mut HeaderMap, varies: bool) {
     if varies {
         add(fields, "vary", "origin".to_owned());
     }
-}
-
-/// Completes the envelope that begins at `start` with space for its prefix. Compresses the message if worthwhile, and
-/// writes the prefix. Returns false if the message is too long.
-fn end_envelope(out: &mut Vec<u8>, start: usize, accepted: Compression) -> bool {
-    let message = out.get(start + PREFIX..).unwrap_or_default();
-    let is_compressed = accepted == Compression::Gzip && message.len() >= gzip::COMPRESS_MIN;
-    if is_compressed {
-        let compressed = gzip::deflate(message);
-        out.truncate(start + PREFIX);
-        out.extend_from_slice(&compressed);
-    }
-    let Ok(length) = u32::try_from(out.len() - start - PREFIX) else { return false };
-    let Some((flags, rest)) = out.get_mut(start..).and_then(<[u8]>::split_first_mut) else { return false };
-    *flags = if is_compressed { COMPRESSED } else { 0 };
-    rest.iter_mut().zip(length.to_be_bytes()).for_each(|(to, byte)| *to = byte);
-    true
 }
 
 impl<'a> Driver<'a> {
@@ -325,7 +297,7 @@ impl<'a> Driver<'a> {
                         !response.metadata().is_empty() || response.extensions().get::<Trailers>().is_some();
                     let checked = check_room(context, length);
                     // The prepared head and trailers have no metadata, so use them only for a reply without any.
-                    if checked.is_ok() && !has_fields && end_envelope(out, start, options.accepted) {
+                    if checked.is_ok() && !has_fields && envelope::end(out, start, options.accepted).is_ok() {
                         return true;
                     }
                     // Copy the message, because returning false makes `reply` discard its output.
@@ -368,14 +340,17 @@ impl<'a> Driver<'a> {
         if head.size().max(trailers.size()) > self.http2.head_size_max() {
             return self.refuse(key, options.protocol, Status::resource_exhausted(stream::TOO_LONG));
         }
-        let sent = self.http2.reply(key, &head, &trailers, |out| {
+        let mut ended = Ok(());
+        // This cannot fail, because the stream is still open.
+        let _ = self.http2.reply(key, &head, &trailers, |out| {
             let start = out.len();
             out.extend_from_slice(&[0; PREFIX]);
             out.extend_from_slice(response.get_ref());
-            end_envelope(out, start, options.accepted)
+            ended = envelope::end(out, start, options.accepted);
+            ended.is_ok()
         });
-        if sent == Ok(false) {
-            self.refuse(key, options.protocol, Status::resource_exhausted("the message exceeds 2^32 - 1 bytes"));
+        if let Err(status) = ended {
+            self.refuse(key, options.protocol, status);
         }
         self.charge_long(response.get_ref().len());
     }
