@@ -62,7 +62,7 @@ use tokio::sync::{Barrier, mpsc};
 use tokio::task::JoinSet;
 
 /// The measured cases, and the number of calls of the shorter run.
-const CASES: [(&str, u64); 35] = [
+const CASES: [(&str, u64); 36] = [
     ("frames_10_in_flight", 5000),
     (UNARY_1, 3000),
     (WITHOUT_GATEWAY, 5000),
@@ -89,6 +89,7 @@ const CASES: [(&str, u64); 35] = [
     ("json_rpc_http_10_in_flight", 5000),
     ("connect_1_in_flight", 3000),
     ("connect_10_in_flight", 5000),
+    ("grpc_web_10_in_flight", 5000),
     (JSON_ENCODED, 5000),
     (JSON_DECODED, 5000),
     ("items_streamed_down", 10_000),
@@ -180,6 +181,7 @@ fn run(case: &str, calls: u64) -> Result<(), BoxError> {
             "json_rpc_http_10_in_flight" => json_rpc_http(10, calls).await,
             "connect_1_in_flight" => connect(1, calls).await,
             "connect_10_in_flight" => connect(10, calls).await,
+            "grpc_web_10_in_flight" => grpc_web(10, calls).await,
             JSON_ENCODED => encoded(calls),
             JSON_DECODED => decoded(calls),
             "items_streamed_down" => streamed::<false>(calls, true).await,
@@ -408,6 +410,9 @@ async fn serve_gateway(in_flight: usize) -> Result<SocketAddr, BoxError> {
     Ok(address)
 }
 
+/// The path of all calls through the gateway by HTTP.
+const METHOD: &str = "/benchmark.BenchmarkService/Benchmark";
+
 /// The text of all calls through the gateway.
 const TEXT: &str = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
 
@@ -419,12 +424,9 @@ fn json_rpc_request(id: usize) -> String {
     )
 }
 
-fn post(path: &str, body: &str) -> String {
+fn post(path: &str, kind: &str, body: &str) -> String {
     let length = body.len();
-    format!(
-        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n\
-         {body}"
-    )
+    format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\r\n{body}")
 }
 
 /// Like [`unary`], with JSON-RPC in lines.
@@ -434,13 +436,21 @@ async fn json_rpc(in_flight: usize, calls: u64) -> Result<(), BoxError> {
 
 /// Like [`unary`], with JSON-RPC over HTTP/1.1.
 async fn json_rpc_http(in_flight: usize, calls: u64) -> Result<(), BoxError> {
-    through_protocol(in_flight, calls, |id| post("/", &json_rpc_request(id))).await
+    through_protocol(in_flight, calls, |id| post("/", "application/json", &json_rpc_request(id))).await
 }
 
 /// Like [`unary`], with Connect in JSON over HTTP/1.1.
 async fn connect(in_flight: usize, calls: u64) -> Result<(), BoxError> {
     let body = format!("{{\"message\":\"{TEXT}\"}}");
-    through_protocol(in_flight, calls, |_| post("/benchmark.BenchmarkService/Benchmark", &body)).await
+    through_protocol(in_flight, calls, |_| post(METHOD, "application/json", &body)).await
+}
+
+/// Like [`unary`], with gRPC-Web in protobuf over HTTP/1.1.
+async fn grpc_web(in_flight: usize, calls: u64) -> Result<(), BoxError> {
+    let prefix = |length: usize| char::from_u32(length as u32).expect("text should be short");
+    let message = format!("\n{}{TEXT}", prefix(TEXT.len()));
+    let body = format!("\0\0\0\0{}{message}", prefix(message.len()));
+    through_protocol(in_flight, calls, |_| post(METHOD, "application/grpc-web+proto", &body)).await
 }
 
 /// Like [`unary`], through a gateway. The client does almost no work: it repeats the same requests once it has received
