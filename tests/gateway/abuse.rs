@@ -290,6 +290,11 @@ async fn useless_http2_requests_and_frames_end_in_goaway() {
         ("/interop.Interop/Add", grpc, &["a-bin", "!"], call),
         ("/interop.Interop/CountUp", grpc, &["grpc-timeout", "ten"], call),
         ("/interop.Interop/CountUp", grpc, &["a-bin", "!"], call),
+        // Regression test: malformed bodies of these kinds were not charged.
+        ("/interop.Interop/Add", "application/grpc-web+json", &[], b"\0\0"),
+        ("/interop.Interop/CountUp", grpc, &[], b"\0\0"),
+        ("/interop.Interop/Add", json, &["content-encoding", "br"], b"{}"),
+        ("/interop.Interop/Add", json, &["content-encoding", "gzip"], b"{}"),
     ];
     for (path, content_type, field, body) in requests {
         let subject = format!("{path} {content_type} {field:?} {body:?}");

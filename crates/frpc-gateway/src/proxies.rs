@@ -14,9 +14,13 @@ use std::{collections::VecDeque, sync::Arc};
 pub(crate) struct TrustedProxies(Vec<(IpAddr, u8)>);
 
 impl TrustedProxies {
-    /// Adds the network given by the first `bits` bits of `address`.
+    /// Adds the network given by the first `bits` bits of `address`. An IPv4 network may be written as IPv6.
     pub(crate) fn add(&mut self, address: IpAddr, bits: u8) {
-        self.0.push((address.to_canonical(), bits));
+        let mapped = match (address, bits.checked_sub(96)) {
+            (IpAddr::V6(address), Some(bits)) => address.to_ipv4_mapped().map(|address| (address.into(), bits)),
+            _ => None,
+        };
+        self.0.push(mapped.unwrap_or((address, bits)));
     }
 
     pub(crate) fn contains(&self, address: IpAddr) -> bool {
@@ -141,6 +145,11 @@ mod tests {
             ("2001:db8:7::1", true),
             ("2001:db9::1", false),
         ] {
+            assert_eq!(proxies.contains(address.parse().expect("address should be valid")), expected, "{address}");
+        }
+        let proxies = trusted(&[("::ffff:10.0.0.0", 104), ("::ffff:192.0.2.7", 128), ("::", 0)]);
+        for (address, expected) in [("10.7.0.1", true), ("11.0.0.1", false), ("192.0.2.7", true), ("192.0.2.6", false)]
+        {
             assert_eq!(proxies.contains(address.parse().expect("address should be valid")), expected, "{address}");
         }
         assert!(trusted(&[("0.0.0.0", 0)]).contains("203.0.113.1".parse().expect("address should be valid")));

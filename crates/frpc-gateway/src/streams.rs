@@ -13,7 +13,7 @@ use crate::inbound::Inbound;
 use crate::json_rpc::reply::{put_list, put_text};
 use crate::web;
 use bytes::{Bytes, BytesMut};
-use frpc::{AdapterContext, AdapterMethod, AdapterResponses, CallKind, Metadata, Request, Status};
+use frpc::{AdapterContext, AdapterMethod, AdapterResponses, CallKind, Code, Metadata, Request, Status};
 use frpc::{LateTrailers, Trailers};
 use futures_core::Stream as _;
 use futures_util::StreamExt as _;
@@ -30,6 +30,9 @@ const FRAME_MIN: usize = 16 * 1024;
 
 /// Flag of the envelope that ends a Connect stream.
 const CONNECT_END: u8 = 2;
+
+/// Error text for a call whose request did not arrive within its timeout.
+pub(crate) const LATE: &str = "the request did not arrive in time";
 
 /// Settings of a call from its request head: protocol, timeout, metadata and compression.
 #[derive(Clone, Debug)]
@@ -154,13 +157,13 @@ async fn begin(
     let format = protocol.format().name();
     match method.kind() {
         CallKind::Unary => {
-            let (message, timeout) = one(messages, timeout).await?;
+            let (message, timeout) = one(context, messages, timeout).await?;
             let response = method.unary(request(message, timeout, metadata), format).await?;
             check_room(context, response.get_ref().len())?;
             Ok(response.map(|message| Responses::One(Some(message))))
         }
         CallKind::ServerStreaming => {
-            let (message, timeout) = one(messages, timeout).await?;
+            let (message, timeout) = one(context, messages, timeout).await?;
             let messages = frpc::iter([Ok(message)]);
             let response = method.streaming(request(messages, timeout, metadata), format).await?;
             Ok(response.map(Responses::Many))
@@ -185,7 +188,11 @@ pub(crate) fn request<T>(message: T, timeout: Option<Duration>, metadata: Metada
 
 /// Reads the message of a request that must contain exactly one. Also returns the time that remains until the call's
 /// timeout.
-async fn one(messages: Messages, timeout: Option<Duration>) -> Result<(Bytes, Option<Duration>), Status> {
+async fn one(
+    context: &AdapterContext,
+    messages: Messages,
+    timeout: Option<Duration>,
+) -> Result<(Bytes, Option<Duration>), Status> {
     let (started, mut messages) = (crate::clock::now(), messages.single());
     let reading = async {
         let Some(message) = messages.next().await.transpose()? else {
@@ -197,8 +204,15 @@ async fn one(messages: Messages, timeout: Option<Duration>) -> Result<(Bytes, Op
             Some(_) => Err(Status::unimplemented(envelope::SEVERAL_MESSAGES)),
         }
     };
+    let reading = async {
+        reading.await.inspect_err(|status: &Status| {
+            if matches!(status.code(), Code::InvalidArgument | Code::Unimplemented | Code::Internal) {
+                context.charge_abuse(0);
+            }
+        })
+    };
     let Some(timeout) = timeout else { return Ok((reading.await?, None)) };
-    let late = |_| Status::deadline_exceeded("the request did not arrive in time");
+    let late = |_| Status::deadline_exceeded(LATE);
     let message = tokio::time::timeout(timeout, reading).await.map_err(late)??;
     // Subtract the time spent receiving the request, because the client's timeout covers the whole call.
     Ok((message, Some(timeout.saturating_sub(crate::clock::now() - started))))

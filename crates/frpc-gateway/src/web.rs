@@ -25,10 +25,10 @@ pub(crate) const fn content_type(format: Format) -> &'static str {
 
 /// Converts the result of a call to an HTTP response.
 pub(crate) fn answer(format: Format, accepted: Compression, result: Result<Response<Bytes>, Status>) -> Answer {
-    let mut body = Vec::new();
-    let mut fields = Vec::new();
+    let (mut body, mut fields) = (Vec::new(), Vec::new());
     match result {
         Ok(response) => {
+            body.reserve_exact(PREFIX + response.get_ref().len() + OK.len());
             body.extend_from_slice(&[0; PREFIX]);
             body.extend_from_slice(response.get_ref());
             fields = end(&mut body, 0, accepted, &response);

@@ -46,7 +46,7 @@ fn idle_connections_are_charged() {
     let (address, stats) = serve(Gateway::new().web_socket().json_rpc().http(Http::new().connect().grpc()));
     let mut failures = Vec::new();
     for (name, open, expected) in CASES {
-        let (kept, charged) = kept_and_charged(address, &stats, open, expected);
+        let (kept, charged) = kept_and_charged(address, &stats, (open, CONNECTIONS), expected);
         let text = format!("{name}: {kept} bytes a connection, {charged} charged");
         println!("{text}");
         if kept > charged || charged > kept * 13 / 10 || charged != expected {
@@ -63,26 +63,49 @@ fn idle_web_socket_memory_is_bounded() {
     }
     let (address, stats) = serve(Gateway::new().web_socket().json_rpc());
     let opens: [Open; 2] = [open_json_rpc, open_frames];
-    let remaining = opens.map(|open| kept_and_charged(address, &stats, open, KEPT_MAX).0);
+    let remaining = opens.map(|open| kept_and_charged(address, &stats, (open, CONNECTIONS), KEPT_MAX).0);
     println!("{remaining:?} bytes a connection: JSON-RPC, native frames");
     assert!(remaining.iter().all(|each| *each <= KEPT_MAX), "connections take {remaining:?} bytes each");
 }
 
+/// Regression test: a connection kept the memory of a response of 60 KB while the next request was incomplete.
+#[test]
+fn long_response_leaves_no_memory() {
+    if ran_alone(|| ()) {
+        return;
+    }
+    let (address, stats) = serve(Gateway::new().http(Http::new().connect()));
+    let open = |address| {
+        let body = format!(r#"{{"data":"{}"}}"#, "A".repeat(60_000));
+        let length = body.len();
+        let request = format!(
+            "POST /interop.Interop/EchoPayload HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+             content-length: {length}\r\n\r\n{body}P"
+        );
+        let mut socket = connect(address, request.as_bytes());
+        read_until(&mut socket, b"A\"}");
+        socket
+    };
+    let (kept, charged) = kept_and_charged(address, &stats, (open, 40), 16 * 1024);
+    println!("{kept} bytes a connection, {charged} charged");
+    assert!(kept <= charged, "{kept} bytes a connection, {charged} charged");
+}
+
 /// Returns how many bytes the server keeps for an idle connection, and how many it charges. Waits until it keeps at
 /// most `most`.
-fn kept_and_charged(address: SocketAddr, stats: &Stats, open: Open, most: usize) -> (usize, usize) {
+fn kept_and_charged(address: SocketAddr, stats: &Stats, (open, count): (Open, usize), most: usize) -> (usize, usize) {
     // With the first connection, the server allocates memory that does not depend on the number of connections.
     let first = open(address);
     let before = (live(), stats.connection_memory_held());
-    let mut connections = Vec::with_capacity(CONNECTIONS);
-    connections.extend((0..CONNECTIONS).map(|_| open(address)));
-    let own = CONNECTIONS * size_of::<TcpStream>();
-    let charged = (stats.connection_memory_held() - before.1) / CONNECTIONS;
+    let mut connections = Vec::with_capacity(count);
+    connections.extend((0..count).map(|_| open(address)));
+    let own = count * size_of::<TcpStream>();
+    let charged = (stats.connection_memory_held() - before.1) / count;
     let give_up = Instant::now() + TIMEOUT;
     let mut kept = usize::MAX;
     while kept > most && Instant::now() < give_up {
         sleep(Duration::from_millis(100));
-        kept = live().saturating_sub(before.0 + own) / CONNECTIONS;
+        kept = live().saturating_sub(before.0 + own) / count;
     }
     drop((first, connections));
     while stats.open() > 0 {

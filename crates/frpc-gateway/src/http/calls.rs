@@ -2,6 +2,7 @@
 //! the connection's output, without a separate buffer.
 
 use super::answer::{Answer, JSON};
+use super::fields::KnownFields;
 use super::route::Protocol;
 use super::written::{self, OpenResponse};
 use crate::Gateway;
@@ -11,7 +12,7 @@ use crate::connect::envelope::{Compression, PREFIX};
 use crate::connect::unary::{self, Format};
 use crate::json_rpc::{Session, complete};
 use crate::locks::Pass;
-use crate::{streams, web};
+use crate::{grpc, streams, web};
 use bytes::Bytes;
 use frisbee::MemoryCharge;
 use frpc::{AdapterBatch, AdapterCall, AdapterContext, AdapterMethod, AdapterSlot, AdapterTask, CallKind};
@@ -37,6 +38,15 @@ impl CallTarget {
         match self {
             Self::Method(_, Protocol::Web(format)) => Some(format),
             _ => None,
+        }
+    }
+
+    /// Returns the timeout of a call with these header fields, if it is valid.
+    pub(crate) fn timeout(self, known: &KnownFields<'_>) -> Option<Duration> {
+        match self {
+            Self::Method(_, Protocol::Web(_)) => grpc::timeout(known.grpc_timeout).ok()?,
+            Self::Method(..) => known.connect_timeout().ok()?,
+            Self::JsonRpc => None,
         }
     }
 }

@@ -20,12 +20,12 @@ use crate::connect::unary::{self, Format};
 use crate::driver::AdapterDriver;
 use crate::locks::Pass;
 use crate::scratch::{self, READ_MAX};
-use crate::streams::CallOptions;
+use crate::streams::{CallOptions, LATE};
 use crate::web;
 use crate::{Gateway, Http};
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use frisbee::RawTransport;
-use frpc::{AdapterContext, Metadata, Status};
+use frpc::{AdapterContext, Code, Metadata, Status};
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
@@ -36,6 +36,10 @@ use tokio::io::{AsyncReadExt as _, AsyncWrite as _};
 
 /// If more response bytes than this are buffered, they are written before the next request is processed.
 const OUTPUT_MAX: usize = 64 * 1024;
+
+/// Maximum capacity in bytes of the output buffer that is kept after a write, because it is not charged. Enough for
+/// several responses.
+const KEPT: usize = 4 * 1024;
 
 /// Minimum size in bytes of a response body that is written separately instead of being copied behind its head.
 const SEPARATE_MIN: usize = 16 * 1024;
@@ -315,7 +319,9 @@ impl<'a> FastPath<'a> {
             None => {
                 let began = now();
                 let web = target.as_ref().ok().and_then(|callee| callee.web());
-                match self.body(length, web, pass).await? {
+                let timeout = target.as_ref().ok().and_then(|callee| callee.timeout(&known));
+                let due = timeout.map(|timeout| after(began, timeout));
+                match self.body(length, web, due, pass).await? {
                     // The client's timeout covers the time spent receiving the body.
                     Ok(body) => (body, now() - began),
                     Err(step) => return Ok(step),
@@ -444,11 +450,13 @@ impl<'a> FastPath<'a> {
         &mut self,
         length: u64,
         web: Option<Format>,
+        due: Option<Instant>,
         pass: Pass<'_>,
     ) -> io::Result<Result<Bytes, NextAction>> {
         let refusal = |status| web.map(|format| web::answer(format, Compression::Identity, Err(status)));
         let limit = u64::from(self.context.config().body_limit());
         if length > limit + if web.is_some() { PREFIX as u64 } else { 0 } {
+            self.context.charge_abuse(0);
             let answer = refusal(envelope::too_long(self.context.config().body_limit()));
             self.write(&answer.unwrap_or_else(|| Answer::too_long(limit)), pass, true).await?;
             return Ok(Err(NextAction::Close));
@@ -456,7 +464,8 @@ impl<'a> FastPath<'a> {
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         // Write the earlier responses, because the client may wait for them before it sends the body.
         self.flush(&[]).await?;
-        let (mut growing, arrived) = (GrowingBody::default(), std::mem::take(&mut self.input));
+        let arrived = self.input.split_to(length.min(self.input.len()));
+        let mut growing = GrowingBody::default();
         let mut reserved = growing.extend(self.context, &arrived, length);
         drop(arrived);
         while growing.bytes.len() < length {
@@ -472,18 +481,24 @@ impl<'a> FastPath<'a> {
             let read = poll_fn(|task| {
                 let mut part = (&mut *body).limit(room);
                 let polled = pin!(self.transport.read_buf(&mut part)).poll(task);
-                match polled {
-                    Poll::Ready(read) => Poll::Ready(read.map(Some)),
-                    Poll::Pending => self.transport.poll_too_slow(task).map(|()| Ok(None)),
+                if let Poll::Ready(read) = polled {
+                    return Poll::Ready(read.map(Ok));
                 }
+                if due.is_some_and(|due| self.transport.poll_deadline(task, due).is_ready()) {
+                    return Poll::Ready(Ok(Err(Status::deadline_exceeded(LATE))));
+                }
+                let slow = self.transport.poll_too_slow(task);
+                slow.map(|()| Ok(Err(Status::cancelled("the request came too slowly"))))
             });
             match read.await? {
-                Some(0) => return Ok(Err(NextAction::HandOver(Handover::Nothing))),
-                Some(_) => {}
-                None => {
-                    let answer = refusal(Status::cancelled("the request came too slowly"));
-                    let late = || Answer::refusal(408, "the body of the request came too slowly");
-                    self.write(&answer.unwrap_or_else(late), pass, true).await?;
+                Ok(0) => return Ok(Err(NextAction::HandOver(Handover::Nothing))),
+                Ok(_) => {}
+                Err(status) => {
+                    let answer = refusal(status.clone()).unwrap_or_else(|| match status.code() {
+                        Code::DeadlineExceeded => unary::failure(&status),
+                        _ => Answer::refusal(408, "the body of the request came too slowly"),
+                    });
+                    self.write(&answer, pass, true).await?;
                     return Ok(Err(NextAction::Close));
                 }
             }
@@ -588,6 +603,7 @@ impl<'a> FastPath<'a> {
         })
         .await?;
         self.output.clear();
+        self.output.shrink_to(KEPT);
         Ok(())
     }
 

@@ -17,7 +17,7 @@ use crate::streams::{self, CallOptions, EncodedReplies};
 use crate::{Gateway, Http, gzip, json_rpc};
 use bytes::Bytes;
 use frisbee_http2::Head;
-use frpc::{AdapterContext, Metadata};
+use frpc::{AdapterContext, Metadata, Status};
 use http::header::{CONNECTION, HeaderMap, HeaderName, HeaderValue};
 use http::uri::PathAndQuery;
 use http::{Request, Response, StatusCode, Version, request};
@@ -27,7 +27,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Handler of the HTTP requests of one connection.
 #[derive(Clone, Debug)]
@@ -311,7 +311,7 @@ impl Service {
             }
             Route::Call(method, Protocol::Unary(format)) => {
                 let began = now();
-                let body = self.whole(body, known).await?;
+                let body = within(known.connect_timeout().ok().flatten(), self.whole(body, known)).await?;
                 self.unary(&method, format, (metadata, body), known, began).await
             }
             Route::Call(method, protocol) => {
@@ -373,12 +373,17 @@ impl Service {
 
     /// Reads the whole request body and decompresses it.
     async fn whole(&self, mut body: Inbound, known: &KnownFields<'_>) -> Result<Bytes, Answer> {
-        let encoding = Compression::of(known.content_encoding.as_deref()).map_err(|status| unary::failure(&status))?;
+        let malformed = |answer: Answer| {
+            self.context.charge_abuse(0);
+            answer
+        };
+        let invalid = |status: Status| malformed(unary::failure(&status));
+        let encoding = Compression::of(known.content_encoding.as_deref()).map_err(invalid)?;
         let config = self.context.config();
         let limit = u64::from(config.body_limit());
         let length = body.length();
         if length > limit {
-            return Err(Answer::too_long(limit));
+            return Err(malformed(Answer::too_long(limit)));
         }
         let mut pace = MessagePace::new(config);
         let most = usize::try_from(length).unwrap_or(usize::MAX);
@@ -399,12 +404,12 @@ impl Service {
                     let part = match frame.into_data() {
                         Ok(part) => part,
                         Err(frame) => {
-                            inbound::refuse_trailers(&frame).map_err(|status| unary::failure(&status))?;
+                            inbound::refuse_trailers(&frame).map_err(invalid)?;
                             continue;
                         }
                     };
                     if (whole.bytes.len() + part.len()) as u64 > limit {
-                        return Err(Answer::too_long(limit));
+                        return Err(malformed(Answer::too_long(limit)));
                     }
                     whole.extend(&self.context, &part, most).map_err(|status| unary::failure(&status))?;
                     pace.handle_read(part.len());
@@ -413,9 +418,16 @@ impl Service {
         }
         match encoding {
             Compression::Identity => Ok(whole.freeze()),
-            Compression::Gzip => gzip::inflate(&whole.bytes, limit).map_err(|status| unary::failure(&status)),
+            Compression::Gzip => gzip::inflate(&whole.bytes, limit).map_err(invalid),
         }
     }
+}
+
+/// Receives a body within the timeout of its call.
+async fn within(timeout: Option<Duration>, body: impl Future<Output = Result<Bytes, Answer>>) -> Result<Bytes, Answer> {
+    let Some(timeout) = timeout else { return body.await };
+    let late = |_| unary::failure(&Status::deadline_exceeded(streams::LATE));
+    tokio::time::timeout(timeout, body).await.map_err(late)?
 }
 
 /// Returns whether a trusted proxy has opened the connection of this context.

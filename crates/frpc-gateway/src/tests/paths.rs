@@ -180,6 +180,22 @@ async fn longest_message_is_accepted_and_longer_one_refused() {
     }
 }
 
+/// Regression test: the fast path took the next request as a part of the longest message.
+#[tokio::test]
+async fn request_after_longest_message_is_answered() {
+    const MAX: usize = 0x810;
+    let config = Config::default().body_max(u32::try_from(MAX).expect("limit should be small"));
+    let server = Host::served().1.config(config).build().expect("server settings should be valid");
+    let kind = "application/grpc-web+json";
+    let longest = greet(kind, &"x".repeat(MAX - "{\"name\":\"\"}".len()));
+    let requests = [("keep-alive", longest), ("close", greet(kind, "Ada"))]
+        .map(|(options, body)| request(("POST", "/greet.Greeter/Greet"), options, "", kind, &body));
+    let responses = exchange(&server, &requests.concat()).await;
+    for greeting in ["Hello, x", "Hello, Ada"] {
+        assert!(responses.iter().any(|line| line.contains(greeting)), "{greeting}: {responses:?}");
+    }
+}
+
 /// Regression test: the timeout of a Connect call began when its body was complete.
 #[tokio::test(start_paused = true)]
 async fn timeout_covers_receiving_of_body() {
@@ -191,15 +207,21 @@ async fn timeout_covers_receiving_of_body() {
         ] {
             let request = request(("POST", "/greet.Greeter/Greet"), options, fields, kind, &greet(kind, "wait"));
             let (begin, end) = request.split_at(request.len() - 1);
-            let began = Instant::now();
-            let mut io = dial(&server);
-            io.write_all(begin.as_bytes()).await.expect("server should accept the request");
-            sleep(Duration::from_millis(900)).await;
-            io.write_all(end.as_bytes()).await.expect("server should accept the request");
-            let mut response = Vec::new();
-            io.read_to_end(&mut response).await.expect("connection should close cleanly");
-            let elapsed = began.elapsed().as_millis();
-            assert!((1000..1100).contains(&elapsed), "{elapsed} ms: {}", String::from_utf8_lossy(&response));
+            for end in [Some(end), None] {
+                let began = Instant::now();
+                let mut io = dial(&server);
+                io.write_all(begin.as_bytes()).await.expect("server should accept the request");
+                sleep(Duration::from_millis(900)).await;
+                if let Some(end) = end {
+                    io.write_all(end.as_bytes()).await.expect("server should accept the request");
+                }
+                let mut response = Vec::new();
+                io.read_to_end(&mut response).await.expect("connection should close cleanly");
+                let (elapsed, response) = (began.elapsed().as_millis(), String::from_utf8_lossy(&response));
+                assert!((1000..1100).contains(&elapsed), "{elapsed} ms: {response}");
+                let is_late = response.contains(" 504 ") || response.contains("grpc-status: 4");
+                assert!(is_late, "{options} {kind} {end:?}: {response}");
+            }
         }
     }
 }
