@@ -138,6 +138,34 @@ async fn exclusion_applies_to_certificate_beside_token() {
     }
 }
 
+/// Regression test: exclusions from a rate limit were evaluated for the token alone, so a token evaded them.
+#[tokio::test]
+async fn exclusion_from_limit_applies_to_certificate_beside_token() {
+    let authority = Authority::default();
+    let usual = Who::known().except(Who::host("busy.example.org"));
+    let hour = Duration::from_secs(3600);
+    let access = access().0.allow([ADD], Who::known());
+    for access in [
+        access.clone().limit(usual.clone(), Rate::per_second(1000)).limit(Who::anybody(), Rate::one_in(hour)),
+        access.limit_methods([ADD], usual, Rate::per_second(1000)).limit_methods(
+            [ADD],
+            Who::anybody(),
+            Rate::one_in(hour),
+        ),
+    ] {
+        let (address, _desk) = secured(&authority, access).await;
+        for (name, expected) in [("good.example.org", Code::Ok), ("busy.example.org", Code::ResourceExhausted)] {
+            let identity = authority.issue_names(vec![host(name)], "");
+            let tls = authority.client().with_identity(identity).expect("key should fit its certificate");
+            let channel = Channel::builder().tls(tls).connect(address.to_string()).await.expect("server should listen");
+            let client = InteropClient::new(channel);
+            for expected in [Code::Ok, expected] {
+                assert_eq!(code(client.add(by("clerk", AddRequest::default())).await), expected, "{name}");
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn cloned_client_settings_keep_own_identity() {
     let authority = Authority::default();

@@ -260,7 +260,8 @@ impl Access {
             numbers.insert(name.clone(), methods.len());
             methods.push(Rule { limits: rules.limited.get(name).copied(), ..*rule });
         }
-        let has_exclusion = rules.conditions.iter().any(Who::has_exclusion);
+        let mut conditions = rules.conditions.iter().chain(rules.limits.iter().map(|limit| &limit.who));
+        let has_exclusion = conditions.any(Who::has_exclusion);
         Self(Arc::new(RuleSet { rules, methods, numbers, cache: Cache::default(), limits, has_exclusion }))
     }
 }

@@ -212,19 +212,31 @@ impl Limits {
         self.general().next().is_none()
     }
 
+    /// Returns for each rate limit whether the caller meets its condition.
+    pub(crate) fn judge(&self, meets: impl Fn(&Who) -> bool) -> Box<[bool]> {
+        self.limits.iter().map(|limit| meets(&limit.who)).collect()
+    }
+
     /// Returns the token bucket that limits a caller's calls to all methods, or `None` if the caller is not limited.
-    pub(crate) fn bucket(&self, principal: Option<&Principal>, address: Option<CallerAddress>) -> Option<Arc<Bucket>> {
-        self.bucket_among(self.general(), principal, address)
+    /// `limited` states which limits have conditions that the caller meets.
+    pub(crate) fn bucket(
+        &self,
+        limited: &[bool],
+        principal: Option<&Principal>,
+        address: Option<CallerAddress>,
+    ) -> Option<Arc<Bucket>> {
+        self.bucket_among(self.general(), limited, principal, address)
     }
 
     /// Returns the caller's token bucket for the first matching rate limit.
     pub(crate) fn bucket_among(
         &self,
         mut numbers: impl Iterator<Item = usize>,
+        limited: &[bool],
         principal: Option<&Principal>,
         address: Option<CallerAddress>,
     ) -> Option<Arc<Bucket>> {
-        let number = numbers.find(|number| self.limits[*number].who.includes(principal))?;
+        let number = numbers.find(|number| limited.get(*number).is_some_and(|limited| *limited))?;
         let rate = self.limits[number].rate;
         let mut buckets = self.buckets.lock();
         let caller = (number, Name::new(principal, address));
@@ -268,8 +280,12 @@ mod tests {
         Limits::new(limits.collect())
     }
 
+    fn bucket(limits: &Limits, principal: Option<&Principal>, address: Option<CallerAddress>) -> Option<Arc<Bucket>> {
+        limits.bucket(&limits.judge(|who| who.includes(principal)), principal, address)
+    }
+
     fn take_token(limits: &Limits, principal: &Principal) -> Result<(), Status> {
-        limits.bucket(Some(principal), None).expect("caller should be rate limited").take()
+        bucket(limits, Some(principal), None).expect("caller should be rate limited").take()
     }
 
     #[tokio::test(start_paused = true)]
@@ -293,7 +309,7 @@ mod tests {
         let limits = limits([(Who::anybody(), Rate::one_in(Duration::from_secs(1)))]);
         let take = |address: &str, is_connectionless| {
             let address = address.parse().ok().map(|network| CallerAddress { network, is_connectionless });
-            limits.bucket(None, address).expect("caller should be rate limited").take().is_ok()
+            bucket(&limits, None, address).expect("caller should be rate limited").take().is_ok()
         };
         let take_token = |address| take(address, false);
         assert!(take_token("192.0.2.1") && take_token("192.0.2.2") && !take_token("192.0.2.1"));
@@ -312,7 +328,7 @@ mod tests {
                 && take_token(&limits, &busy).is_err()
         );
         assert!(take_token(&limits, &named(2)).is_ok() && take_token(&limits, &named(2)).is_err());
-        assert!(limits.bucket(None, None).is_none());
+        assert!(bucket(&limits, None, None).is_none());
     }
 
     #[tokio::test(start_paused = true)]
@@ -346,8 +362,8 @@ mod tests {
             take_token(&limits, &named(number)).unwrap();
         }
         let late = [CALLERS_MAX, CALLERS_MAX + 1].map(named);
-        let kept = late.each_ref().map(|caller| limits.bucket(Some(caller), None));
-        let take = |at: usize| Bucket::take_from(kept[at].as_ref(), || limits.bucket(Some(&late[at]), None));
+        let kept = late.each_ref().map(|caller| bucket(&limits, Some(caller), None));
+        let take = |at: usize| Bucket::take_from(kept[at].as_ref(), || bucket(&limits, Some(&late[at]), None));
         assert_eq!([take(0), take(1)].map(|taken| taken.is_ok()), [true, false], "both callers should share a limit");
         advance(Duration::from_secs(120)).await;
         assert_eq!(

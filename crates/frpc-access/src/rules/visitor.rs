@@ -32,6 +32,8 @@ pub(crate) struct JudgedCaller {
     principal: Option<Principal>,
     /// Whether the caller meets each of the rule conditions.
     allowed: Box<[bool]>,
+    /// Whether the caller meets the condition of each rate limit.
+    limited: Box<[bool]>,
     bucket: Option<Arc<Bucket>>,
     /// Token buckets for the rate limits of single methods, by index of the limit set. Each is created at the first
     /// call of such a method.
@@ -52,9 +54,10 @@ impl JudgedCaller {
         let all: Vec<_> = principal.iter().chain(&identities).collect();
         let meets = |who: &Who| who.includes_any(principal.as_ref().as_slice(), &all);
         let allowed = access.rules.conditions.iter().map(meets).collect();
-        let bucket = access.limits.bucket(principal.as_ref(), address);
+        let limited = access.limits.judge(meets);
+        let bucket = access.limits.bucket(&limited, principal.as_ref(), address);
         let of_methods = access.rules.limit_sets.iter().map(|_| OnceLock::new()).collect();
-        Self { principal, allowed, bucket, of_methods, reverified_at: Mutex::default() }
+        Self { principal, allowed, limited, bucket, of_methods, reverified_at: Mutex::default() }
     }
 
     #[cfg(test)]
@@ -62,6 +65,7 @@ impl JudgedCaller {
         Self {
             principal,
             allowed: Box::default(),
+            limited: Box::default(),
             bucket: None,
             of_methods: Box::default(),
             reverified_at: Mutex::default(),
@@ -80,10 +84,10 @@ impl JudgedCaller {
         if let Some(set) = rule.and_then(|rule| rule.limits)
             && let (Some(bucket), Some(numbers)) = (self.of_methods.get(set), access.rules.limit_sets.get(set))
         {
-            let find = || access.limits.bucket_among(numbers.iter().copied(), principal, address);
+            let find = || access.limits.bucket_among(numbers.iter().copied(), &self.limited, principal, address);
             of_method = Bucket::take_from(bucket.get_or_init(find).as_ref(), find)?;
         }
-        let taken = Bucket::take_from(self.bucket.as_ref(), || access.limits.bucket(principal, address));
+        let taken = Bucket::take_from(self.bucket.as_ref(), || access.limits.bucket(&self.limited, principal, address));
         // Return the call to the method's bucket, because a call rejected by the general limit must not count.
         if let (Err(_), Some(bucket)) = (&taken, of_method) {
             bucket.put_back();

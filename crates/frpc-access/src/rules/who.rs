@@ -221,6 +221,7 @@ impl Who {
     }
 
     /// Returns whether a caller with only this identity meets the condition.
+    #[cfg(test)]
     pub(crate) fn includes(&self, caller: Option<&Principal>) -> bool {
         self.includes_any(caller.as_slice(), caller.as_slice())
     }
