@@ -162,7 +162,8 @@ pub(crate) trait AnyResolver: Send {
 
 impl<R: Resolver> AnyResolver for R {
     fn next(&mut self) -> Answering<'_> {
-        Box::pin(Resolver::next(self))
+        // The future calls `next` when it is polled, where a panic is caught.
+        Box::pin(async move { Resolver::next(self).await })
     }
 
     fn name(&self) -> String {

@@ -280,6 +280,8 @@ impl CandidateSet {
     /// Returns this server's connection for a probe call.
     fn probe(&mut self, clock: &FleetClock, server: &Candidate) -> Option<ChosenServer> {
         let link = server.link()?;
+        // Time the call, so that a probe without a reply lengthens the ejection.
+        link.time_next_call();
         server.estimate.begin_probe();
         let elsewhere = self.other_server(clock, &link).map_or(0, Candidate::usual_cost);
         let timeout = Duration::from_nanos(elsewhere.saturating_mul(PROBE_TIMES)).max(PROBE_LEAST);

@@ -313,6 +313,8 @@ impl ServerEstimate {
 
     /// Records that a connection to the server was established.
     fn connect(&self) {
+        // Most choices do not read the time, so the clock may be late.
+        self.clock.refresh();
         let mut state = self.state.lock();
         (state.arrived_at, state.reported) = (self.clock.now(), None);
         // Release the lock first, because the recomputation of the costs takes it.
@@ -334,6 +336,8 @@ impl ServerEstimate {
     /// Sends the server no calls for a while, because it has rejected a call or not replied in time.
     #[cold]
     fn eject(&self, ejection: (u64, u32)) {
+        // Most choices do not read the time. A late clock would end the ejection early.
+        self.clock.refresh();
         let mut state = self.state.lock();
         state.eject(ejection, self.clock.now());
         self.doubted.store(true, Ordering::Relaxed);

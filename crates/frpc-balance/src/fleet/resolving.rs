@@ -300,12 +300,17 @@ mod tests {
     struct Panicking(u32);
 
     impl Resolver for Panicking {
-        async fn next(&mut self) -> io::Result<Vec<Endpoint>> {
+        fn next(&mut self) -> impl Future<Output = io::Result<Vec<Endpoint>>> + Send {
             self.0 += 1;
-            match self.0 {
-                1 => panic!("on purpose"),
-                2 => Ok(vec![Endpoint::new("127.0.0.1:1")]),
-                _ => pending().await,
+            let number = self.0;
+            // Regression test: a panic before the future was returned ended the task.
+            assert_ne!(number, 1, "on purpose");
+            async move {
+                match number {
+                    2 => panic!("on purpose"),
+                    3 => Ok(vec![Endpoint::new("127.0.0.1:1")]),
+                    _ => pending().await,
+                }
             }
         }
 
@@ -324,7 +329,8 @@ mod tests {
         let fleet = || FleetView::of(&channel).expect("channel should have a fleet");
         tokio::time::sleep(PAUSE_FIRST / 4).await;
         assert!(fleet().resolver_failure.is_some_and(|failure| failure.contains("panicked")));
-        tokio::time::sleep(PAUSE_FIRST).await;
+        // Two pauses, of which the second one is longer.
+        tokio::time::sleep(PAUSE_FIRST * 4).await;
         assert_eq!((fleet().servers.len(), fleet().resolver_failure), (1, None));
     }
 

@@ -68,6 +68,16 @@ fn refusing_server_is_probed_at_growing_intervals() {
     assert!(soon < 300 && later > 950, "failures should count for a while: {soon}, then {later}");
 }
 
+/// Regression test: after few calls, the clock was late, so an ejection ended immediately.
+#[tokio::test(start_paused = true)]
+async fn ejection_begins_at_current_time() {
+    let (estimate, at) = server();
+    estimate.end(Duration::from_millis(8), MeasuredEnd::Answered, at(8));
+    tokio::time::advance(Duration::from_secs(10)).await;
+    estimate.eject(REFUSAL);
+    assert_eq!(cost(&estimate, at(10_000)), EXCLUDED);
+}
+
 #[test]
 fn only_long_missed_deadline_ejects_server() {
     let (estimate, at) = server();
