@@ -156,6 +156,8 @@ fn token_with_wrong_issuer_or_audience_fails() {
         json!({"iss": "https://other.example.org"}),
         json!({"iss": null}),
         json!({"iss": 7}),
+        json!({"iss": ["https://issuer.example.org", "https://other.example.org"]}),
+        json!({"iss": ["https://issuer.example.org"]}),
         json!({"aud": "shop"}),
         json!({"aud": ["shop", "post"]}),
         json!({"aud": null}),
