@@ -201,8 +201,10 @@ impl Subscription {
     /// ```
     ///
     /// # Errors
-    /// If the connection is lost or the broker does not reply. The subscription then continues, after a reconnect on
-    /// the new connection. Until the broker has renewed it there, this fails too.
+    /// If the connection is lost or the broker does not reply within 10 s. The subscription then continues, after a
+    /// reconnect on the new connection. Until the broker has renewed it there, this fails too. The reply follows the
+    /// queued messages, so it may also be late because they take long on a slow connection. In that case, continue to
+    /// receive them: the broker has ended the subscription, and no later ones arrive.
     ///
     /// # Cancel safety
     /// If the future is dropped, the broker may already have ended the subscription. In that case, no more messages

@@ -174,10 +174,13 @@ impl Router for ClientRouter {
             Some(Kind::Position) => return session.handle_positions(&self.0, id, &packet.body),
             Some(Kind::Refused) => {
                 let is_unknown = packet.body.first() == Some(&(Reason::Operation as u8));
-                // Subscribe without a history, because the broker supports none.
-                if let Some(pattern) = is_unknown.then(|| self.0.begins(id.0)).flatten() {
-                    put(outbox, id, self.0.operations.of(Kind::Subscribe), &name(&pattern));
-                    self.0.follow(id.0, super::resume::Follow::handle_plain);
+                // Only FOLLOW has an id. Subscribe without a history, because the broker supports none, unless the
+                // subscription was dropped meanwhile.
+                if is_unknown && id.0 != 0 {
+                    if let Some(pattern) = self.0.begins(id.0) {
+                        put(outbox, id, self.0.operations.of(Kind::Subscribe), &name(&pattern));
+                        self.0.follow(id.0, super::resume::Follow::handle_plain);
+                    }
                     return Routed::Continue;
                 }
                 let text = refusal(&packet.body).unwrap_or_default();

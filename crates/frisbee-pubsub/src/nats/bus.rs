@@ -156,13 +156,16 @@ impl NatsBus {
     }
 
     /// Returns the maximum size of a message at the NATS server. Fails if `length` bytes are more than that, or if NATS
-    /// is disconnected.
+    /// is disconnected. Without the second connection, members of this broker would miss messages.
     fn room(&self, length: usize) -> Result<usize, BackplaneError> {
         let limit = self.client.max_payload();
         if length > limit {
             return Err(BackplaneError::TooLong { length, limit });
         }
-        let state = self.client.connection_state();
+        let mut state = self.client.connection_state();
+        if state == State::Connected && self.groups.is_joined() {
+            state = self.members.connection_state();
+        }
         if state != State::Connected {
             return Err(BackplaneError::Away(format!("the connection to NATS is {state}")));
         }

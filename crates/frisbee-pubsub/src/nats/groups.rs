@@ -56,6 +56,11 @@ impl Groups {
         self.here.fetch_add(1, Ordering::Relaxed) == 0
     }
 
+    /// Returns whether this broker has queue group members.
+    pub(crate) fn is_joined(&self) -> bool {
+        self.here.load(Ordering::Relaxed) > 0
+    }
+
     /// Removes a queue group member at this broker.
     pub(crate) fn exit(&self) {
         self.here.fetch_sub(1, Ordering::Relaxed);

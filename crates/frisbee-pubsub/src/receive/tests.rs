@@ -239,6 +239,24 @@ async fn refusal_is_reported_to_next_flush() {
     }
 }
 
+/// Regression test: if a subscription was dropped before a broker without histories had answered its request, `sync`
+/// reported the answer as a rejected message.
+#[tokio::test]
+async fn answer_to_dropped_subscription_is_no_refusal() {
+    let router = ClientRouter::new();
+    let (client, connection) = (router.client(), connection());
+    let mut session = router.connected(&connection);
+    let mut syncing = std::pin::pin!(client.sync());
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(syncing.as_mut().poll(&mut context).is_pending());
+    for (id, kind, body) in [(7, Kind::Refused, &b"\x04unknown"[..]), (0, Kind::Sync, b"")] {
+        let packet = Packet::new(PacketId(id), router.0.operations.of(kind), Bytes::from_static(body));
+        assert!(matches!(router.route(&mut session, packet, &mut Outbox::default()), Routed::Continue));
+    }
+    let synced = syncing.poll(&mut context);
+    assert!(matches!(synced, Poll::Ready(Ok(()))), "{synced:?}");
+}
+
 /// Regression test: a rejection was lost if the call of `sync` that would have returned it was cancelled.
 #[tokio::test]
 async fn refusal_survives_cancelled_sync() {
