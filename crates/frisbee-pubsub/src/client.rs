@@ -10,7 +10,7 @@ pub use error::PubSubError;
 pub use publisher::Publisher;
 
 use super::inbox::{Inbox, Subscription};
-use super::receive::ClientRouter;
+use super::receive::{ClientRouter, Refusal};
 use super::reconnect::{Dial, Resubscription, keep};
 use super::resume::{Follow, Start, Stream};
 use super::{Kind, Operations, name, put};
@@ -87,7 +87,7 @@ pub(super) struct ClientShared {
 }
 
 /// Callers that are waiting for the reply to a subscription request, by subscription id.
-type PendingAnswers = BTreeMap<u16, oneshot::Sender<Result<(), String>>>;
+type PendingAnswers = BTreeMap<u16, oneshot::Sender<Result<(), Refusal>>>;
 
 #[derive(Debug, Default)]
 struct ClientState {
@@ -363,7 +363,7 @@ impl Client {
         let subscription = self.0.enter((pattern, group, follow), answer, self.1.clone())?;
         let operation = self.0.operations.of(kind);
         connection.send(&Packet::new(PacketId(subscription.id), operation, body)).await?;
-        self.answer(answered).await?.map_err(PubSubError::Refused)?;
+        self.answer(answered).await?.map_err(|refusal| PubSubError::Refused(refusal.text))?;
         Ok(subscription)
     }
 

@@ -146,7 +146,7 @@ impl Router for ClientRouter {
         match self.0.operations.kind(packet.operation) {
             Some(Kind::Message) => return session.receive(&self.0, id, packet.body),
             Some(Kind::Subscribe) => {
-                self.0.handle_answer(id.0, refusal(&packet.body).map_or(Ok(()), Err));
+                self.0.handle_answer(id.0, Refusal::decode(&packet.body).map_or(Ok(()), Err));
             }
             Some(Kind::Sync) => {
                 if !packet.body.is_empty() {
@@ -167,7 +167,7 @@ impl Router for ClientRouter {
                 session.flush(&self.0);
                 let answer = match Answer::decode(&packet.body) {
                     Some(answer) => self.0.follow(id.0, |follow| follow.handle_answer(answer)).map_or(Ok(()), Ok),
-                    None => Err(refusal(&packet.body).unwrap_or_else(|| NO_BROKER.to_owned())),
+                    None => Err(Refusal::decode(&packet.body).unwrap_or_else(Refusal::unreadable)),
                 };
                 self.0.handle_answer(id.0, answer);
             }
@@ -183,7 +183,7 @@ impl Router for ClientRouter {
                     }
                     return Routed::Continue;
                 }
-                let text = refusal(&packet.body).unwrap_or_default();
+                let text = Refusal::decode(&packet.body).map(|refusal| refusal.text).unwrap_or_default();
                 self.0.handle_refusal(&text);
                 static LINE: LineLimit = LineLimit::new();
                 if let Some(suppressed) = LINE.may_say(Instant::now()) {
@@ -223,12 +223,36 @@ impl Router for ClientRouter {
 
 const NO_BROKER: &str = "invalid answer; the peer may not be a broker";
 
-/// Decodes the body of a rejection, which consists of the number of a reason and a text.
-fn refusal(body: &[u8]) -> Option<String> {
-    let (_, text) = body.split_first()?;
-    // A server without a broker replies in a different format, which may not be readable text.
-    let text = str::from_utf8(text).ok().filter(|text| !text.contains(char::is_control));
-    Some(text.unwrap_or(NO_BROKER).to_owned())
+/// A rejection by the broker.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    /// The number of a [`Reason`], or 0.
+    pub(crate) reason: u8,
+    pub(crate) text: String,
+}
+
+impl Refusal {
+    /// Decodes the body of a rejection, which consists of the number of a reason and a text.
+    fn decode(body: &[u8]) -> Option<Self> {
+        let (reason, text) = body.split_first()?;
+        // A server without a broker replies in a different format, which may not be readable text.
+        let text = str::from_utf8(text).ok().filter(|text| !text.contains(char::is_control));
+        Some(text.map_or_else(Self::unreadable, |text| Self { reason: *reason, text: text.to_owned() }))
+    }
+
+    fn unreadable() -> Self {
+        Self { reason: 0, text: NO_BROKER.to_owned() }
+    }
+
+    /// Returns the answer to a request that could not be sent.
+    pub(crate) fn unsent(error: &dyn std::fmt::Display) -> Self {
+        Self { reason: 0, text: error.to_string() }
+    }
+
+    /// Returns whether a limit of the broker was reached, so that a later request may succeed.
+    pub(crate) fn is_full(&self) -> bool {
+        self.reason == Reason::Full as u8
+    }
 }
 
 impl ClientSession {

@@ -3,7 +3,7 @@
 use super::Kind;
 use super::client::{ClientShared, OwnedConnection};
 use super::inbox::{Entry, Inbox};
-use super::receive::ClientRouter;
+use super::receive::{ClientRouter, Refusal};
 use frisbee::{CloseReason, Connection, Error, Packet, PacketId, SendError};
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
@@ -30,7 +30,7 @@ pub(super) struct Resubscription {
     pub(super) kind: Kind,
     pub(super) body: Vec<u8>,
     pub(super) inbox: Arc<Inbox>,
-    pub(super) answered: oneshot::Receiver<Result<(), String>>,
+    pub(super) answered: oneshot::Receiver<Result<(), Refusal>>,
 }
 
 /// Reconnects the client whenever its connection is lost, until the last user of the client is dropped.
@@ -105,36 +105,64 @@ pub(super) fn pause(attempt: usize, min: Duration, max: Duration) -> Duration {
 }
 
 /// Renews all subscriptions on a new connection. Each subscription reports the reconnect to its reader before its first
-/// message.
+/// message. If the broker is full, the request is repeated, because the lost connection may still use the space.
 async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
-    let mut disconnected = shared.again();
+    for attempt in 0.. {
+        if attempt > 0 {
+            tokio::time::sleep(pause(attempt, PAUSE_MIN, PAUSE_MAX)).await;
+        }
+        match subscribe_disconnected(shared, connection, attempt == 0).await {
+            Ok(true) => {}
+            Ok(false) => return,
+            // The connection was lost again. `ClientShared::again` may have run after that and cleared the marks of the
+            // subscriptions, so set them once more for the next connection.
+            Err(_) => return shared.lose_all(),
+        }
+    }
+}
+
+/// Renews the subscriptions that are marked as disconnected. Returns whether the broker was full, so that some of them
+/// remain to be renewed.
+async fn subscribe_disconnected(
+    shared: &ClientShared,
+    connection: &Connection,
+    is_first: bool,
+) -> Result<bool, SendError> {
+    let (mut disconnected, mut was_full) = (shared.again(), false);
     for again in &mut disconnected {
         // Subscriptions that use a history are excluded, because the broker's reply states whether messages may be
         // missing.
-        if again.kind == Kind::Subscribe {
+        if is_first && again.kind == Kind::Subscribe {
             again.inbox.extend([Entry::Reconnected].into_iter(), shared.inbox_max);
         }
-        if request(shared, connection, again).await.is_err() {
-            // The connection was lost again. `ClientShared::again` above may have run after that and cleared the marks
-            // of the subscriptions, so set them once more for the next connection.
-            return shared.lose_all();
-        }
+        request(shared, connection, again).await?;
     }
     for mut again in disconnected {
         let mut answer = (&mut again.answered).await;
-        if let Ok(Err(_)) = answer
+        // A broker that is full may have rejected the number of positions. Forget them only if waiting has not helped.
+        if let Ok(Err(refusal)) = &answer
+            && !(is_first && refusal.is_full())
             && let Some(without) = shared.again_without_positions(again.id)
         {
             again = without;
-            if request(shared, connection, &mut again).await.is_err() {
-                return shared.lose_all();
-            }
+            request(shared, connection, &mut again).await?;
             answer = (&mut again.answered).await;
         }
-        if let Ok(Err(text)) = answer {
-            again.inbox.close(&CloseReason::Router(format!("not subscribed again: {text}").into()));
+        match answer {
+            Ok(Err(refusal)) if refusal.is_full() => {
+                if is_first {
+                    tracing::warn!(target: "frisbee::pubsub", text = refusal.text, "subscription not renewed yet");
+                }
+                shared.lose(again.id);
+                was_full = true;
+            }
+            Ok(Err(Refusal { text, .. })) => {
+                again.inbox.close(&CloseReason::Router(format!("not subscribed again: {text}").into()));
+            }
+            _ => {}
         }
     }
+    Ok(was_full)
 }
 
 /// Sends the request that renews one subscription. Omits its topic positions if they exceed the broker's maximum
@@ -146,7 +174,7 @@ async fn request(shared: &ClientShared, connection: &Connection, again: &mut Res
             Err(SendError::TooLong(error)) => match shared.again_without_positions(again.id) {
                 Some(without) => *again = without,
                 None => {
-                    shared.handle_answer(again.id, Err(error.to_string()));
+                    shared.handle_answer(again.id, Err(Refusal::unsent(&error)));
                     return Ok(());
                 }
             },
@@ -163,7 +191,7 @@ async fn request(shared: &ClientShared, connection: &Connection, again: &mut Res
 #[cfg(test)]
 mod tests {
     use super::super::tests::{Member, runtime};
-    use super::super::{Broker, Client, FIRST_OPERATION, RecvError};
+    use super::super::{Broker, Client, FIRST_OPERATION, Reason, RecvError};
     use super::*;
     use frisbee::BODY_MAX;
     use frisbee::rpc::ConnectionExt;
@@ -309,7 +337,8 @@ mod tests {
         let mut context = Context::from_waker(Waker::noop());
         let mut again = pin!(subscribe_again(&shared, next.connection()));
         assert!(again.as_mut().poll(&mut context).is_pending());
-        shared.handle_answer(1, Err("it is not for you".to_owned()));
+        shared
+            .handle_answer(1, Err(Refusal { reason: Reason::NotAllowed as u8, text: "it is not for you".to_owned() }));
         shared.handle_answer(2, Ok(()));
         assert!(again.as_mut().poll(&mut context).is_ready());
         for subscription in [&mut refused, &mut other] {
@@ -320,5 +349,32 @@ mod tests {
         shared.handle_close(&CloseReason::ClosedByPeer);
         let again: Vec<_> = shared.again().into_iter().map(|again| again.id).collect();
         assert_eq!(again, [2], "closed subscription should stay closed");
+    }
+
+    /// Regression test: if a broker was full after a reconnect, for example because the lost connection still had its
+    /// subscriptions there, the subscription ended.
+    #[tokio::test(start_paused = true)]
+    async fn subscription_is_renewed_once_broker_has_space() {
+        let shared = Arc::new(ClientShared::new(FIRST_OPERATION));
+        let mut subscription = shared.persistent_subscription("a");
+        shared.handle_close(&CloseReason::ClosedByPeer);
+        let mut next = Member::new(&Broker::new(), &Handle::current());
+        let connection = next.connection().clone();
+        let again = tokio::spawn({
+            let (shared, connection) = (shared.clone(), connection.clone());
+            async move { subscribe_again(&shared, &connection).await }
+        });
+        for attempt in 0..3 {
+            tokio::time::sleep(PAUSE_MAX).await;
+            connection.collect(&mut next.outbox);
+            let sent = next.take_packets();
+            assert_eq!(sent.len(), 1, "attempt {attempt} should have sent one request");
+            let full = Refusal { reason: Reason::Full as u8, text: "too many subscriptions".to_owned() };
+            shared.handle_answer(1, if attempt < 2 { Err(full) } else { Ok(()) });
+        }
+        again.await.expect("task should not panic");
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(matches!(subscription.poll_recv(&mut context), Poll::Ready(Err(RecvError::Reconnected))));
+        assert!(subscription.poll_recv(&mut context).is_pending());
     }
 }

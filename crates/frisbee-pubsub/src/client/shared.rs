@@ -2,6 +2,7 @@
 
 use super::{ClientShared, ClientState, INBOX_MAX, OwnedConnection, PendingSync, PubSubError, RegisteredSubscription};
 use crate::inbox::{Entry, Inbox, Subscription};
+use crate::receive::Refusal;
 use crate::reconnect::Resubscription;
 use crate::resume::{Follow, PrecedingGap, Stream};
 use crate::{Kind, Operations, put};
@@ -67,6 +68,13 @@ impl ClientShared {
         entered.follow.as_mut()?.forget_positions().then(|| entered.again(id, pending))
     }
 
+    /// Marks a subscription as disconnected, so that it is renewed later.
+    pub(crate) fn lose(&self, id: u16) {
+        if let Some(subscription) = self.inner.lock().inboxes.get_mut(&id) {
+            subscription.is_disconnected = true;
+        }
+    }
+
     /// Marks all subscriptions as disconnected, so that they are renewed on the next connection.
     pub(crate) fn lose_all(&self) {
         self.inner.lock().inboxes.values_mut().for_each(|entered| entered.is_disconnected = true);
@@ -88,7 +96,7 @@ impl ClientShared {
     pub(crate) fn enter(
         self: &Arc<Self>,
         (pattern, group, follow): (&str, &str, Option<Box<Follow>>),
-        answer: oneshot::Sender<Result<(), String>>,
+        answer: oneshot::Sender<Result<(), Refusal>>,
         own: Option<Arc<OwnedConnection>>,
     ) -> Result<Subscription, PubSubError> {
         let mut inner = self.inner.lock();
@@ -165,7 +173,7 @@ impl ClientShared {
     }
 
     /// Handles the broker's reply to a subscription request. The call that is waiting for it may have been cancelled.
-    pub(crate) fn handle_answer(&self, id: u16, answer: Result<(), String>) {
+    pub(crate) fn handle_answer(&self, id: u16, answer: Result<(), Refusal>) {
         let pending = self.inner.lock().pending.remove(&id);
         if let Some(pending) = pending {
             self.version.fetch_add(1, Ordering::Release);
