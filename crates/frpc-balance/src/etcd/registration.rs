@@ -66,7 +66,7 @@ impl Registration {
     /// Keeps the server registered in etcd until it leaves.
     async fn keep(self, state: watch::Sender<State>, mut leaving: watch::Receiver<()>) {
         let mut lease = None;
-        let mut pause = Duration::ZERO;
+        let (mut pause, mut failures) = (Duration::ZERO, 0);
         loop {
             tokio::select! {
                 // Check for the end first, so that the key is not renewed after the server has left.
@@ -77,11 +77,12 @@ impl Registration {
             match self.renew(&mut lease).await {
                 Ok(()) => {
                     state.send_replace(State::Registered);
-                    pause = self.ttl / 3;
+                    (pause, failures) = (self.ttl / 3, 0);
                 }
                 Err(error) => {
                     tracing::debug!(%error, key = self.key, "registration not renewed");
-                    pause = (pause.max(PAUSE_MAX / 16) * 2).min(PAUSE_MAX).min(self.ttl / 3);
+                    pause = (PAUSE_MAX / 8 * (1 << failures)).min(PAUSE_MAX).min(self.ttl / 3);
+                    failures = (failures + 1).min(3);
                 }
             }
         }
