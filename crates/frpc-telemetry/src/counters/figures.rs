@@ -194,7 +194,7 @@ impl Snapshot {
         gauge("frpc_client_server_calls", help, |load| load.in_progress);
         let help = "Connections of channels that accept calls, by server.";
         gauge("frpc_client_server_connections", help, |load| load.connections);
-        let help = "Channels to which a server has answered that it cannot work.";
+        let help = "Channels that have ejected a server, because of its answers or missed deadlines.";
         gauge("frpc_client_server_suspicions", help, |load| load.suspicions);
     }
 
