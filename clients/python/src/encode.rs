@@ -16,7 +16,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 /// Encodes the Python value of a message: an object of its class, the arguments of a call, or the value itself.
 pub(crate) fn payload(plans: &Plans, index: usize, value: &Bound<'_, PyAny>) -> PyResult<Payload> {
     let plan = plans.get(index)?;
-    let mut writer = Writer { plans, views: ArrayViews::default(), depth: 0, has_other_form: false };
+    let mut writer = Writer { plans, views: ArrayViews::default(), collected: Vec::new(), depth: 0, has_other_form: false };
     let (written, is_lossy) = writer.write(plan, value, Form::Flat)?;
     let mut payload = Payload { written, is_lossy, ..Payload::default() };
     if writer.has_other_form {
@@ -29,6 +29,8 @@ pub(crate) fn payload(plans: &Plans, index: usize, value: &Bound<'_, PyAny>) -> 
 struct Writer<'a> {
     plans: &'a Plans,
     views: ArrayViews,
+    /// Elements of the iterators in the message, which can be read only once, although the message may be written twice.
+    collected: Vec<(Py<PyAny>, Py<PyList>)>,
     /// Current nesting depth of the message that is being written.
     depth: u32,
     /// Whether a oneof or an absent scalar was written, which the flat and the extended encoding represent differently.
@@ -127,8 +129,19 @@ impl Writer<'_> {
         if value.cast::<PyString>().is_ok() || value.cast::<PyBytes>().is_ok() {
             return Err(expected("a list", value));
         }
+        if let Some((_, elements)) = self.collected.iter().find(|(iterator, _)| iterator.is(value)) {
+            let elements = elements.clone_ref(value.py()).into_bound(value.py());
+            return self.list(of, elements.as_any(), to);
+        }
         // An encoded list begins with its length, which an iterator may not know in advance.
-        let elements: Vec<Bound<'_, PyAny>> = value.try_iter()?.collect::<PyResult<_>>()?;
+        let iterator = value.try_iter()?;
+        let is_once = iterator.is(value);
+        let elements: Vec<Bound<'_, PyAny>> = iterator.collect::<PyResult<_>>()?;
+        if is_once {
+            let elements = PyList::new(value.py(), elements)?;
+            self.collected.push((value.clone().unbind(), elements.clone().unbind()));
+            return self.list(of, elements.as_any(), to);
+        }
         to.list(of.wire(), elements.len()).map_err(refused)?;
         elements.iter().try_for_each(|value| self.item(of, value, to))
     }

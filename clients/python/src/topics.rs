@@ -260,7 +260,8 @@ async fn subscribe(
 ) -> Result<Subscription, Status> {
     let client = shared.client().await?;
     Ok(match (group, start) {
-        (Some(group), _) => client.queue_subscribe(&pattern, &group).await?,
+        (Some(_), Some(_)) => return Err(Status::invalid_argument("a group has no history: leave out start or group")),
+        (Some(group), None) => client.queue_subscribe(&pattern, &group).await?,
         (None, Some(start)) => client.subscribe_from(&pattern, start).await?,
         (None, None) => client.subscribe(&pattern).await?,
     })

@@ -731,6 +731,20 @@ def test_a_function_takes_a_stream_of_requests(server: Server, connect: Connect)
     assert "rpc total(stream TotalRequest) returns (TotalResult);" in server.proto()
 
 
+def test_elements_of_an_iterator_arrive_beside_an_optional_argument(server: Server, connect: Connect) -> None:
+    """Regression test: a message with an optional argument is encoded twice, and the second time, an iterator was
+    exhausted. The function got an empty list."""
+
+    @server
+    def scaled(numbers: list[int], scale: float = 2.0) -> float:
+        return sum(numbers) * scale
+
+    client = connect()
+    words: Any = map(int, ["1", "2", "3"])
+    assert client.scaled(words) == 12
+    assert client.scaled((number for number in (4, 5)), 1.0) == 9
+
+
 def test_replies_leave_before_all_requests_have_come(server: Server, connect: Connect) -> None:
     seen = threading.Event()
 

@@ -172,6 +172,13 @@ def test_each_message_goes_to_one_member_of_a_group() -> None:
         assert sorted(seen) == [b"%d" % number for number in range(10)]
 
 
+def test_a_group_with_a_start_is_refused() -> None:
+    """Regression test: the start was ignored."""
+    with Server(topics=True).start("127.0.0.1:0") as server, Client(server.address) as client:
+        with pytest.raises(Status, match="a group has no history"):
+            client.topics().subscribe("work", group="workers", start="oldest")
+
+
 def test_closing_ends_an_iteration_in_another_thread() -> None:
     with Server(topics=True).start("127.0.0.1:0") as server, Client(server.address) as client:
         subscription = client.topics().subscribe("never")

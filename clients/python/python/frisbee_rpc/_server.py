@@ -440,9 +440,14 @@ class Server:
             pass
         finally:
             self._stopped = None
-            self.stop()
-            if has_signals:
-                signal.signal(signal.SIGTERM, before)
+            try:
+                self.stop()
+            except KeyboardInterrupt:
+                # A second signal ends the calls.
+                pass
+            finally:
+                if has_signals:
+                    signal.signal(signal.SIGTERM, before)
 
     def _needs_loop(self) -> bool:
         functions = self._described().functions if self._functions else []
