@@ -25,6 +25,7 @@ impl Input {
         let mut lines = None;
         let mut fields = Vec::new();
         for parameter in parameters {
+            let before = messages.len();
             if parameter == "-" && is_stream {
                 lines = Some(Lines::new(descriptor.clone()));
             } else if parameter == "-" {
@@ -38,6 +39,12 @@ impl Input {
                 all(descriptor, parameter, "the request", &mut messages)?;
             } else {
                 fields.push(parameter);
+                continue;
+            }
+            // A command whose output is the request may have failed.
+            let source = if parameter == "-" { "standard input" } else { parameter.as_str() };
+            if messages.len() == before && !is_stream {
+                return Err(Failure::new(format!("{source} contains no JSON value for the request")));
             }
         }
         if !fields.is_empty() || (messages.is_empty() && !is_stream) {

@@ -129,14 +129,39 @@ fn in_list(
     }
 }
 
+/// Messages of `google.protobuf` whose JSON has no members for their fields.
+const OWN_FORMS: [&str; 16] = [
+    "Any",
+    "BoolValue",
+    "BytesValue",
+    "DoubleValue",
+    "Duration",
+    "FieldMask",
+    "FloatValue",
+    "Int32Value",
+    "Int64Value",
+    "ListValue",
+    "StringValue",
+    "Struct",
+    "Timestamp",
+    "UInt32Value",
+    "UInt64Value",
+    "Value",
+];
+
 /// Sets a field to a JSON value. The field may also be a list or a map.
 fn whole(message: &mut DynamicMessage, field: &FieldDescriptor, json: &str) -> Result<(), String> {
     // Otherwise the text could end the value and set other fields, which would be ignored.
     serde_json::from_str::<serde::de::IgnoredAny>(json).map_err(|error| format!("not a JSON value: {error}"))?;
+    let descriptor = message.descriptor();
+    if descriptor.full_name().strip_prefix("google.protobuf.").is_some_and(|name| OWN_FORMS.contains(&name)) {
+        let text = "has a JSON form of its own: write the JSON of the whole message after `:=`";
+        return Err(format!("{} {text}", descriptor.full_name()));
+    }
     let name = serde_json::Value::from(field.json_name());
     let read = message_from_json(&message.descriptor(), &format!("{{{name}:{json}}}"))?;
     match read.get_field(field).into_owned() {
-        _ if !read.has_field(field) => message.clear_field(field),
+        _ if field.supports_presence() && !read.has_field(field) => message.clear_field(field),
         value => message.set_field(field, value),
     }
     Ok(())
@@ -252,6 +277,24 @@ mod tests {
         let mut message = order();
         parameters.iter().for_each(|parameter| set(&mut message, parameter).unwrap());
         serde_json::from_str(&to_json(&message).unwrap()).unwrap()
+    }
+
+    /// Regression test: the JSON of such a message was parsed as its field, which set other fields or none.
+    #[test]
+    fn field_of_message_with_own_json_form_is_rejected_as_json() {
+        let mut message = order();
+        let refused =
+            set(&mut message, "at.seconds:=5").expect_err("timestamp should have no JSON members").to_string();
+        assert!(refused.contains("google.protobuf.Timestamp has a JSON form of its own"), "{refused}");
+        set(&mut message, "at.seconds=5").expect("text should be accepted");
+    }
+
+    /// Regression test: the sign was lost.
+    #[test]
+    fn negative_zero_is_set_as_json() {
+        let mut message = order();
+        set(&mut message, "weight:=-0").expect("number should be accepted");
+        assert!(to_json(&message).expect("message should have a JSON form").contains("-0"));
     }
 
     #[test]

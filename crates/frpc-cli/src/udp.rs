@@ -14,7 +14,8 @@ use crate::tensors::message_from_json;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use frpc::{Code, Metadata, Status};
 use frpc_dynamic::to_json;
-use serde::{Deserialize, Serialize};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::io;
@@ -276,7 +277,7 @@ struct ReplyText<'a> {
     #[serde(borrow)]
     result: Option<&'a RawValue>,
     error: Option<ErrorText>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     metadata: BTreeMap<String, String>,
 }
 
@@ -284,7 +285,7 @@ struct ReplyText<'a> {
 struct ErrorText {
     code: i32,
     message: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient")]
     data: ErrorData,
 }
 
@@ -294,6 +295,12 @@ struct ErrorData {
     details: Option<String>,
     #[serde(default)]
     metadata: BTreeMap<String, String>,
+}
+
+/// Deserializes a value, or its default if it has another form, because other servers use these members differently.
+fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(from: D) -> Result<T, D::Error> {
+    let value = serde_json::Value::deserialize(from)?;
+    Ok(serde_json::from_value(value).unwrap_or_default())
 }
 
 impl Reply {
@@ -416,5 +423,13 @@ mod tests {
         assert_eq!(status(r#"{"code":-32016,"message":"none"}"#), Code::Unauthenticated);
         // Regression: this failure was shown as `OK (0)`.
         assert_eq!(status(r#"{"code":-32000,"message":"none"}"#), Code::Unknown);
+        // Regression test: replies with other data were ignored, so the call timed out.
+        for data in [r#""text""#, "null", "[1]", r#"{"status":404}"#] {
+            assert_eq!(
+                status(&format!(r#"{{"code":-32000,"message":"none","data":{data}}}"#)),
+                Code::Unknown,
+                "{data}"
+            );
+        }
     }
 }
