@@ -316,17 +316,10 @@ impl<'a> FastPath<'a> {
         // The declared length is checked first, so that a body over the limit is never received.
         let (body, waited) = match self.received_body(length, limit) {
             Some(body) => (body, Duration::ZERO),
-            None => {
-                let began = now();
-                let web = target.as_ref().ok().and_then(|callee| callee.web());
-                let timeout = target.as_ref().ok().and_then(|callee| callee.timeout(&known));
-                let due = timeout.map(|timeout| after(began, timeout));
-                match self.body(length, web, due, pass).await? {
-                    // The client's timeout covers the time spent receiving the body.
-                    Ok(body) => (body, now() - began),
-                    Err(step) => return Ok(step),
-                }
-            }
+            None => match self.body(length, target.as_ref().ok(), &known, pass).await? {
+                Ok(received) => received,
+                Err(step) => return Ok(step),
+            },
         };
         let callee = match target {
             Ok(callee) => callee,
@@ -345,41 +338,19 @@ impl<'a> FastPath<'a> {
             Some(format) => {
                 // Messages of gRPC-Web are compressed within the body.
                 options.encodings = &None;
-                match self.begin_web((callee, format), metadata, &known, (body, waited), &options) {
-                    Ok(pending) => pending,
-                    Err(status) => {
-                        self.context.charge_abuse(size);
-                        let answer = web::answer(format, Compression::Identity, Err(status));
-                        return self.respond(&answer, pass, is_last).await;
-                    }
-                }
+                let begun = self.begin_web((callee, format), metadata, &known, (body, waited), &options);
+                begun.map_err(|status| Box::new(web::answer(format, Compression::Identity, Err(status))))
             }
-            None => {
-                let metadata = match metadata {
-                    Ok(metadata) => metadata,
-                    Err(invalid) => {
-                        self.context.charge_abuse(size);
-                        return self.respond(&invalid.answer(), pass, is_last).await;
-                    }
-                };
-                let timeout = match callee {
-                    CallTarget::JsonRpc => None,
-                    CallTarget::Method(..) => match known.connect_timeout() {
-                        Ok(timeout) => timeout.map(|timeout| timeout.saturating_sub(waited)),
-                        Err(reason) => {
-                            self.context.charge_abuse(size);
-                            return self.respond(&unary::invalid(reason), pass, is_last).await;
-                        }
-                    },
-                };
-                let head = CallHead { callee, metadata, timeout, accepted: Compression::Identity };
-                self.calls.begin(head, body, &options, &mut self.output)
-            }
+            None => self.begin_call(callee, metadata, &known, (body, waited), &options),
         };
         match pending {
-            Some(pending) => self.wait(pending, ResponseOptions { is_last, ..options }).await,
-            None if options.is_last => Ok(NextAction::Close),
-            None => Ok(NextAction::Next),
+            Ok(Some(pending)) => self.wait(pending, ResponseOptions { is_last, ..options }).await,
+            Ok(None) if options.is_last => Ok(NextAction::Close),
+            Ok(None) => Ok(NextAction::Next),
+            Err(answer) => {
+                self.context.charge_abuse(size);
+                self.respond(&answer, pass, is_last).await
+            }
         }
     }
 
@@ -407,6 +378,27 @@ impl<'a> FastPath<'a> {
             }
             _ => None,
         }
+    }
+
+    /// Begins a call of JSON-RPC or Connect. `body` is the request body, and the time that was spent receiving it.
+    #[inline]
+    fn begin_call(
+        &mut self,
+        callee: CallTarget,
+        metadata: Result<Metadata, InvalidField>,
+        known: &KnownFields<'_>,
+        (body, waited): (Bytes, Duration),
+        options: &ResponseOptions<'_>,
+    ) -> Result<Option<PendingCall>, Box<Answer>> {
+        let metadata = metadata.map_err(|invalid| Box::new(invalid.answer()))?;
+        let timeout = match callee {
+            CallTarget::JsonRpc => None,
+            CallTarget::Method(..) => known.connect_timeout().map_err(|reason| Box::new(unary::invalid(reason)))?,
+        };
+        // The client's timeout covers the time spent receiving the body.
+        let timeout = timeout.map(|timeout| timeout.saturating_sub(waited));
+        let head = CallHead { callee, metadata, timeout, accepted: Compression::Identity };
+        Ok(self.calls.begin(head, body, options, &mut self.output))
     }
 
     /// Begins a gRPC-Web call. `body` is the request body, and the time that was spent receiving it.
@@ -444,15 +436,19 @@ impl<'a> FastPath<'a> {
         (self.input.len() >= length).then(|| self.input.split_to(length).freeze())
     }
 
-    /// Receives the rest of the request body. If the body is too long or its memory cannot be reserved, or if the client
-    /// disconnects, returns the next action of the connection instead.
+    /// Receives the rest of the request body. Returns it, and the time that this took. If the body is too long or late,
+    /// or its memory cannot be reserved, or if the client disconnects, returns the next action of the connection
+    /// instead.
     async fn body(
         &mut self,
         length: u64,
-        web: Option<Format>,
-        due: Option<Instant>,
+        callee: Option<&CallTarget>,
+        known: &KnownFields<'_>,
         pass: Pass<'_>,
-    ) -> io::Result<Result<Bytes, NextAction>> {
+    ) -> io::Result<Result<(Bytes, Duration), NextAction>> {
+        let began = now();
+        let due = callee.and_then(|callee| callee.timeout(known)).map(|timeout| after(began, timeout));
+        let web = callee.and_then(|callee| callee.web());
         let refusal = |status| web.map(|format| web::answer(format, Compression::Identity, Err(status)));
         let limit = u64::from(self.context.config().body_limit());
         if length > limit + if web.is_some() { PREFIX as u64 } else { 0 } {
@@ -505,7 +501,7 @@ impl<'a> FastPath<'a> {
         }
         self.transport.message_complete();
         // `freeze` releases the charge of the body, because the call charges the body itself.
-        Ok(Ok(growing.freeze()))
+        Ok(Ok((growing.freeze(), now() - began)))
     }
 
     /// Writes pending responses and waits for a call. Returns `None` if the client has disconnected.
