@@ -16,7 +16,8 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 /// Encodes the Python value of a message: an object of its class, the arguments of a call, or the value itself.
 pub(crate) fn payload(plans: &Plans, index: usize, value: &Bound<'_, PyAny>) -> PyResult<Payload> {
     let plan = plans.get(index)?;
-    let mut writer = Writer { plans, views: ArrayViews::default(), collected: Vec::new(), depth: 0, has_other_form: false };
+    let mut writer =
+        Writer { plans, views: ArrayViews::default(), collected: Vec::new(), depth: 0, has_other_form: false };
     let (written, is_lossy) = writer.write(plan, value, Form::Flat)?;
     let mut payload = Payload { written, is_lossy, ..Payload::default() };
     if writer.has_other_form {
