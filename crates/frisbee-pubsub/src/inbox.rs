@@ -201,10 +201,12 @@ impl Subscription {
     /// ```
     ///
     /// # Errors
-    /// If the connection is lost or the broker does not reply within 10 s. The subscription then continues, after a
-    /// reconnect on the new connection. Until the broker has renewed it there, this fails too. The reply follows the
-    /// queued messages, so it may also be late because they take long on a slow connection. In that case, continue to
-    /// receive them: the broker has ended the subscription, and no later ones arrive.
+    /// Fails if the connection is lost, and until the broker has renewed the subscription on the next connection. The
+    /// subscription continues there.
+    ///
+    /// Also fails if the broker does not reply within 10 s. It replies after the queued messages, which can take longer
+    /// than this on a slow connection. The subscription has then ended, and the remaining messages can still be
+    /// received.
     ///
     /// # Cancel safety
     /// If the future is dropped, the broker may already have ended the subscription. In that case, no more messages

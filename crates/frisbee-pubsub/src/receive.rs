@@ -174,8 +174,8 @@ impl Router for ClientRouter {
             Some(Kind::Position) => return session.handle_positions(&self.0, id, &packet.body),
             Some(Kind::Refused) => {
                 let is_unknown = packet.body.first() == Some(&(Reason::Operation as u8));
-                // Only FOLLOW has an id. Subscribe without a history, because the broker supports none, unless the
-                // subscription was dropped meanwhile.
+                // Only FOLLOW has an id. The broker does not support histories, so subscribe without one, unless the
+                // subscription was dropped.
                 if is_unknown && id.0 != 0 {
                     if let Some(pattern) = self.0.begins(id.0) {
                         put(outbox, id, self.0.operations.of(Kind::Subscribe), &name(&pattern));
@@ -223,10 +223,10 @@ impl Router for ClientRouter {
 
 const NO_BROKER: &str = "invalid answer; the peer may not be a broker";
 
-/// A rejection by the broker.
+/// The reason why a broker rejected a request or a message.
 #[derive(Debug)]
 pub(crate) struct Refusal {
-    /// The number of a [`Reason`], or 0.
+    /// Number of a [`Reason`], or 0 if the broker sent none.
     pub(crate) reason: u8,
     pub(crate) text: String,
 }
@@ -235,7 +235,7 @@ impl Refusal {
     /// Decodes the body of a rejection, which consists of the number of a reason and a text.
     fn decode(body: &[u8]) -> Option<Self> {
         let (reason, text) = body.split_first()?;
-        // A server without a broker replies in a different format, which may not be readable text.
+        // Servers without a broker reply in another format. Do not show it as text.
         let text = str::from_utf8(text).ok().filter(|text| !text.contains(char::is_control));
         Some(text.map_or_else(Self::unreadable, |text| Self { reason: *reason, text: text.to_owned() }))
     }
@@ -244,12 +244,12 @@ impl Refusal {
         Self { reason: 0, text: NO_BROKER.to_owned() }
     }
 
-    /// Returns the answer to a request that could not be sent.
+    /// Creates the refusal of a request that could not be sent.
     pub(crate) fn unsent(error: &dyn std::fmt::Display) -> Self {
         Self { reason: 0, text: error.to_string() }
     }
 
-    /// Returns whether a limit of the broker was reached, so that a later request may succeed.
+    /// Returns whether the broker has reached a limit. A later request may succeed.
     pub(crate) fn is_full(&self) -> bool {
         self.reason == Reason::Full as u8
     }

@@ -105,7 +105,7 @@ pub(super) fn pause(attempt: usize, min: Duration, max: Duration) -> Duration {
 }
 
 /// Renews all subscriptions on a new connection. Each subscription reports the reconnect to its reader before its first
-/// message. If the broker is full, the request is repeated, because the lost connection may still use the space.
+/// message. Retries while the broker is full, because it may not have noticed yet that the old connection was lost.
 async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
     for attempt in 0.. {
         if attempt > 0 {
@@ -114,15 +114,14 @@ async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
         match subscribe_disconnected(shared, connection, attempt == 0).await {
             Ok(true) => {}
             Ok(false) => return,
-            // The connection was lost again. `ClientShared::again` may have run after that and cleared the marks of the
-            // subscriptions, so set them once more for the next connection.
-            Err(_) => return shared.lose_all(),
+            // The connection was lost again. `ClientShared::again` may have cleared the marks after that, so set them
+            // again for the next connection.
+            Err(_) => return shared.mark_all_disconnected(),
         }
     }
 }
 
-/// Renews the subscriptions that are marked as disconnected. Returns whether the broker was full, so that some of them
-/// remain to be renewed.
+/// Renews all disconnected subscriptions. Returns `true` if the broker was full and rejected some of them.
 async fn subscribe_disconnected(
     shared: &ClientShared,
     connection: &Connection,
@@ -139,7 +138,7 @@ async fn subscribe_disconnected(
     }
     for mut again in disconnected {
         let mut answer = (&mut again.answered).await;
-        // A broker that is full may have rejected the number of positions. Forget them only if waiting has not helped.
+        // A full broker may have rejected the number of positions. Drop them only if a retry fails too.
         if let Ok(Err(refusal)) = &answer
             && !(is_first && refusal.is_full())
             && let Some(without) = shared.again_without_positions(again.id)
@@ -153,7 +152,7 @@ async fn subscribe_disconnected(
                 if is_first {
                     tracing::warn!(target: "frisbee::pubsub", text = refusal.text, "subscription not renewed yet");
                 }
-                shared.lose(again.id);
+                shared.mark_disconnected(again.id);
                 was_full = true;
             }
             Ok(Err(Refusal { text, .. })) => {
@@ -199,6 +198,13 @@ mod tests {
     use std::task::{Context, Poll, Waker};
     use tokio::runtime::Handle;
     use tokio::sync::mpsc;
+    use tokio::task::JoinHandle;
+
+    /// Renews the subscriptions in a task.
+    fn spawn_renewal(shared: &Arc<ClientShared>, connection: &Connection) -> JoinHandle<()> {
+        let (shared, connection) = (shared.clone(), connection.clone());
+        tokio::spawn(async move { subscribe_again(&shared, &connection).await })
+    }
 
     /// Regression test: the client reconnected without a pause if each connection was closed right after it was opened.
     #[tokio::test(start_paused = true)]
@@ -313,10 +319,7 @@ mod tests {
         let mut context = Context::from_waker(Waker::noop());
         let mut drain = || pin!(subscription.drain()).poll(&mut context);
         assert!(matches!(drain(), Poll::Ready(Err(_))), "renewal should precede the end");
-        let again = tokio::spawn({
-            let (shared, connection) = (shared.clone(), connection.clone());
-            async move { subscribe_again(&shared, &connection).await }
-        });
+        let again = spawn_renewal(&shared, &connection);
         tokio::task::yield_now().await;
         assert!(matches!(drain(), Poll::Ready(Err(_))), "broker has not confirmed the renewal");
         shared.handle_answer(1, Ok(()));
@@ -337,8 +340,8 @@ mod tests {
         let mut context = Context::from_waker(Waker::noop());
         let mut again = pin!(subscribe_again(&shared, next.connection()));
         assert!(again.as_mut().poll(&mut context).is_pending());
-        shared
-            .handle_answer(1, Err(Refusal { reason: Reason::NotAllowed as u8, text: "it is not for you".to_owned() }));
+        let refusal = Refusal { reason: Reason::NotAllowed as u8, text: "it is not for you".to_owned() };
+        shared.handle_answer(1, Err(refusal));
         shared.handle_answer(2, Ok(()));
         assert!(again.as_mut().poll(&mut context).is_ready());
         for subscription in [&mut refused, &mut other] {
@@ -360,10 +363,7 @@ mod tests {
         shared.handle_close(&CloseReason::ClosedByPeer);
         let mut next = Member::new(&Broker::new(), &Handle::current());
         let connection = next.connection().clone();
-        let again = tokio::spawn({
-            let (shared, connection) = (shared.clone(), connection.clone());
-            async move { subscribe_again(&shared, &connection).await }
-        });
+        let again = spawn_renewal(&shared, &connection);
         for attempt in 0..3 {
             tokio::time::sleep(PAUSE_MAX).await;
             connection.collect(&mut next.outbox);

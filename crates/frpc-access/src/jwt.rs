@@ -124,9 +124,9 @@ impl Tokens for Jwt {
         // Disable both checks here, because expiry and start are checked below by the configured clock.
         (validation.validate_exp, validation.validate_nbf) = (false, false);
         let claims: Claims = decode(token, &key.key, &validation).map_err(|error| refused(&error))?.claims;
-        // `validation` also accepts a list of issuers.
+        // `validation` also accepts a list that contains the issuer.
         if claims.text("iss") != Some(self.issuer.as_str()) {
-            return Err(refused(&"a list of issuers"));
+            return Err(refused(&"the issuer is not a string"));
         }
         let now = (self.clock)().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let times = claims.times().ok_or_else(|| refused(&"malformed times"))?;

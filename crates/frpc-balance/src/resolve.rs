@@ -162,7 +162,7 @@ pub(crate) trait AnyResolver: Send {
 
 impl<R: Resolver> AnyResolver for R {
     fn next(&mut self) -> Answering<'_> {
-        // The future calls `next` when it is polled, where a panic is caught.
+        // Call `next` inside the future: the caller catches panics only while it polls.
         Box::pin(async move { Resolver::next(self).await })
     }
 

@@ -41,7 +41,7 @@ impl Input {
                 fields.push(parameter);
                 continue;
             }
-            // A command whose output is the request may have failed.
+            // An empty input usually means that the command that writes it has failed.
             let source = if parameter == "-" { "standard input" } else { parameter.as_str() };
             if messages.len() == before && !is_stream {
                 return Err(Failure::new(format!("{source} contains no JSON value for the request")));

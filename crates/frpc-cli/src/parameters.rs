@@ -129,7 +129,7 @@ fn in_list(
     }
 }
 
-/// Messages of `google.protobuf` whose JSON has no members for their fields.
+/// Messages of `google.protobuf` whose JSON form is not an object with their fields.
 const OWN_FORMS: [&str; 16] = [
     "Any",
     "BoolValue",

@@ -297,7 +297,7 @@ struct ErrorData {
     metadata: BTreeMap<String, String>,
 }
 
-/// Deserializes a value, or its default if it has another form, because other servers use these members differently.
+/// Deserializes a value. Returns the default if its type differs, because other servers use these members differently.
 fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(from: D) -> Result<T, D::Error> {
     let value = serde_json::Value::deserialize(from)?;
     Ok(serde_json::from_value(value).unwrap_or_default())

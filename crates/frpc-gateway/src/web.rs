@@ -15,7 +15,7 @@ const TRAILERS: u8 = 0x80;
 /// The envelope of the trailers of most calls: flag, length, and one field.
 const OK: &[u8] = b"\x80\0\0\0\x10grpc-status: 0\r\n";
 
-/// Returns the content type of responses in a format, followed by the other header field that all of them have.
+/// Returns the content type of responses, followed by the header field that every response contains.
 pub(crate) const fn content_type(format: Format) -> &'static str {
     match format {
         Format::Json => "application/grpc-web+json\r\ngrpc-accept-encoding: gzip",
@@ -38,8 +38,8 @@ pub(crate) fn answer(format: Format, accepted: Compression, result: Result<Respo
     Answer { status: 200, content_type: Some(content_type(format)), fields, body: body.into() }
 }
 
-/// Completes a response body whose message begins at `start`, with space for its prefix. Returns the header fields of
-/// the response in addition to those in [`content_type`].
+/// Completes the response body at `start`, which contains space for a prefix and then the message. Returns the
+/// response's header fields, except those in [`content_type`].
 pub(crate) fn end<T>(
     out: &mut Vec<u8>,
     start: usize,

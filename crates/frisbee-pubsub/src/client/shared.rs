@@ -69,14 +69,14 @@ impl ClientShared {
     }
 
     /// Marks a subscription as disconnected, so that it is renewed later.
-    pub(crate) fn lose(&self, id: u16) {
+    pub(crate) fn mark_disconnected(&self, id: u16) {
         if let Some(subscription) = self.inner.lock().inboxes.get_mut(&id) {
             subscription.is_disconnected = true;
         }
     }
 
     /// Marks all subscriptions as disconnected, so that they are renewed on the next connection.
-    pub(crate) fn lose_all(&self) {
+    pub(crate) fn mark_all_disconnected(&self) {
         self.inner.lock().inboxes.values_mut().for_each(|entered| entered.is_disconnected = true);
     }
 

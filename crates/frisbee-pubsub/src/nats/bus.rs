@@ -156,7 +156,7 @@ impl NatsBus {
     }
 
     /// Returns the maximum size of a message at the NATS server. Fails if `length` bytes are more than that, or if NATS
-    /// is disconnected. Without the second connection, members of this broker would miss messages.
+    /// is disconnected. Queue groups also need the second connection, which receives their messages.
     fn room(&self, length: usize) -> Result<usize, BackplaneError> {
         let limit = self.client.max_payload();
         if length > limit {

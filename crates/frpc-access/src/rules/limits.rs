@@ -212,13 +212,13 @@ impl Limits {
         self.general().next().is_none()
     }
 
-    /// Returns for each rate limit whether the caller meets its condition.
+    /// Evaluates the condition of each rate limit.
     pub(crate) fn judge(&self, meets: impl Fn(&Who) -> bool) -> Box<[bool]> {
         self.limits.iter().map(|limit| meets(&limit.who)).collect()
     }
 
     /// Returns the token bucket that limits a caller's calls to all methods, or `None` if the caller is not limited.
-    /// `limited` states which limits have conditions that the caller meets.
+    /// `limited` contains the result of [`Self::judge`] for the caller.
     pub(crate) fn bucket(
         &self,
         limited: &[bool],

@@ -30,9 +30,9 @@ const REVERIFY_AFTER: Duration = Duration::from_secs(1);
 /// A caller with the precomputed results of all access rules, so that each call only looks one up.
 pub(crate) struct JudgedCaller {
     principal: Option<Principal>,
-    /// Whether the caller meets each of the rule conditions.
+    /// Results of the rule conditions, by index.
     allowed: Box<[bool]>,
-    /// Whether the caller meets the condition of each rate limit.
+    /// Results of the rate limit conditions, by index.
     limited: Box<[bool]>,
     bucket: Option<Arc<Bucket>>,
     /// Token buckets for the rate limits of single methods, by index of the limit set. Each is created at the first

@@ -142,7 +142,7 @@ impl<'a> Calls<'a> {
         let position = match position {
             Some(position) => position,
             None => {
-                // Connect has another content type for streams, but gRPC-Web has not.
+                // In gRPC-Web, streams have the same content type as unary calls.
                 if method.kind() != CallKind::Unary {
                     return None;
                 }

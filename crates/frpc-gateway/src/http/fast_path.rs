@@ -436,9 +436,10 @@ impl<'a> FastPath<'a> {
         (self.input.len() >= length).then(|| self.input.split_to(length).freeze())
     }
 
-    /// Receives the rest of the request body. Returns it, and the time that this took. If the body is too long or late,
-    /// or its memory cannot be reserved, or if the client disconnects, returns the next action of the connection
-    /// instead.
+    /// Receives the rest of the request body. Returns the body and the time spent receiving it.
+    ///
+    /// Returns the connection's next action instead if the body is too long or late, if its memory cannot be reserved,
+    /// or if the client disconnects.
     async fn body(
         &mut self,
         length: u64,

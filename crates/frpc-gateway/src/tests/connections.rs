@@ -22,9 +22,14 @@ const IDLE: Duration = Duration::from_secs(5);
 /// Length of a long greeting.
 pub(super) const LONG: usize = 100_000;
 
-/// A greeter. Names that start with `wait` wait for a permit, and names that end with `long` get a long greeting. Those
-/// that end with `marked` get metadata and trailers, and those that end with `lost` an error with metadata. The
-/// stream of `slow` pauses before each greeting, and that of `silent` stops after the first one.
+/// Greeter whose behavior depends on the name:
+///
+/// * `wait...` waits for a permit.
+/// * `...long` returns a long greeting.
+/// * `...marked` returns metadata and trailers.
+/// * `...lost` returns an error with metadata.
+/// * The stream of `slow` pauses before each greeting.
+/// * The stream of `silent` stops after the first greeting.
 #[derive(Clone)]
 pub(super) struct Host {
     began: Arc<Semaphore>,

@@ -58,7 +58,7 @@ const FIELDS: [&str; 12] = [
     "content-encoding: identity\r\n",
 ];
 
-/// Connection options of requests that are served by the fast path and by hyper. The fast path does not handle `te`.
+/// Values of `connection` that select the fast path and hyper. The fast path does not handle `te`.
 const PATHS: [&str; 2] = ["close", "close, te"];
 
 fn request((method, path): (&str, &str), options: &str, fields: &str, kind: &str, body: &str) -> String {
