@@ -6,7 +6,7 @@ use frisbee_tests::interop::{AddRequest, InteropClient, InteropServer, Payload, 
 use frisbee_tests::raw::{Raw, packet};
 use frisbee_tests::serve_interop_with;
 use frisbee_tests::service::Service;
-use frpc::{Acceptor, Channel, Code, RequestStream, Server};
+use frpc::{Acceptor, Channel, Code, Request, RequestStream, Server};
 use frpc_balance::Balance;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -250,4 +250,24 @@ async fn fleet_and_connection_channels_can_be_closed() {
         assert_eq!(client.add(SUM).await.expect_err("call should fail").code(), Code::FailedPrecondition);
     }
     InteropClient::new(own).add(SUM).await.expect("call should succeed");
+}
+
+/// Regression test: calls on a connection whose hook had panicked were repeated without yielding until their deadline.
+#[tokio::test]
+async fn call_on_connection_with_panicking_hook_fails() {
+    let (ended, mut statuses) = tokio::sync::mpsc::unbounded_channel();
+    let call = move |connection: &frisbee::Connection| {
+        let (client, ended) = (InteropClient::new(Channel::from_connection(connection)), ended.clone());
+        tokio::spawn(async move {
+            let mut request = Request::new(SUM);
+            request.set_timeout(Duration::from_secs(2));
+            drop(ended.send(client.add(request).await.map(drop)));
+        });
+    };
+    let server = Server::builder().on_connect(call).on_connect(|_| panic!("hook panics on request of the test"));
+    let server = server.build().expect("settings should be valid");
+    let (_here, there) = frisbee::memory();
+    tokio::spawn(async move { server.serve_connection(there).await });
+    let status = statuses.recv().await.expect("hook should make a call").expect_err("connection should be closed");
+    assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, false), "{status}");
 }

@@ -116,42 +116,17 @@ impl Router for Endpoint {
     }
 
     fn connected(&self, connection: &Connection) -> Session {
-        self.offer.end(self.side.calls()).attach(connection);
-        if let Side::Dialling(calls) = &self.side {
-            // The kind of the peer may be known already: a client that sends no HELLO treats its server as a compat
-            // peer from the start.
-            let peer = connection.peer();
-            if peer != PeerKind::Unknown {
-                calls.with(|calls| {
-                    calls.handle_peer_known(None);
-                    calls.offers.handle_peer_known(&peer);
-                });
+        let opened = catch_unwind(AssertUnwindSafe(|| self.open_session(connection)));
+        opened.unwrap_or_else(|panic| {
+            // A hook or a mounted router panicked. Without a session, `disconnected` is not called, so end the calls
+            // here.
+            let calls = self.side.calls().cloned().or_else(|| connection.attachments().get());
+            if let Some(calls) = calls {
+                calls.end(unreachable("a hook or a router panicked while the connection was set up"));
             }
-        }
-        let session = Session {
-            caller: Caller::new(
-                connection,
-                &self.offer.load,
-                self.offer.observers.as_ref().map(BatchCalls::new),
-                self.offer.is_inspectable,
-            ),
-            instances: Vec::new(),
-            last: None,
-            mounted: self.offer.mounts.connected(connection),
-            calls: None,
-            has_written: false,
-            looked: 0,
-            replies: None,
-            unmatched: 0,
-            layouts: None,
-            nesting: self.offer.options.nesting,
-            inline_runs: InlineRuns::default(),
-            decompresses: false,
-            compresses: false,
-            rules: self.offer.access.as_deref().map(|access| access.connected(connection)),
-        };
-        self.offer.connected(connection);
-        session
+            notify_layout_waiters(connection);
+            resume_unwind(panic)
+        })
     }
 
     fn route(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
@@ -389,15 +364,53 @@ impl Router for Endpoint {
             Side::Dialling(calls) => calls.end(closed_status(reason)),
             Side::Accepting => session.calls().into_iter().for_each(|calls| calls.end(closed_status(reason))),
         }));
-        if let Some(layouts) = PeerLayouts::of(&session.caller.connection) {
-            layouts.changed.notify_waiters();
-        }
+        notify_layout_waiters(&session.caller.connection);
         self.offer.mounts.disconnected(session.mounted, reason);
         settled.and(ended).unwrap_or_else(|panic| resume_unwind(panic));
     }
 }
 
 impl Endpoint {
+    /// Creates the session of a new connection and calls the hooks.
+    fn open_session(&self, connection: &Connection) -> Session {
+        self.offer.end(self.side.calls()).attach(connection);
+        if let Side::Dialling(calls) = &self.side {
+            // The kind of the peer may be known already: a client that sends no HELLO treats its server as a compat
+            // peer from the start.
+            let peer = connection.peer();
+            if peer != PeerKind::Unknown {
+                calls.with(|calls| {
+                    calls.handle_peer_known(None);
+                    calls.offers.handle_peer_known(&peer);
+                });
+            }
+        }
+        let session = Session {
+            caller: Caller::new(
+                connection,
+                &self.offer.load,
+                self.offer.observers.as_ref().map(BatchCalls::new),
+                self.offer.is_inspectable,
+            ),
+            instances: Vec::new(),
+            last: None,
+            mounted: self.offer.mounts.connected(connection),
+            calls: None,
+            has_written: false,
+            looked: 0,
+            replies: None,
+            unmatched: 0,
+            layouts: None,
+            nesting: self.offer.options.nesting,
+            inline_runs: InlineRuns::default(),
+            decompresses: false,
+            compresses: false,
+            rules: self.offer.access.as_deref().map(|access| access.connected(connection)),
+        };
+        self.offer.connected(connection);
+        session
+    }
+
     /// Called when the peer's kind becomes known. Compares a client's service layouts with the local ones, and enables
     /// the features that the peer announces.
     fn handle_peer_known(&self, session: &mut Session, peer: &PeerKind) {
@@ -627,6 +640,13 @@ impl Endpoint {
             }
             backlog => Routed::close(format!("the caller did not read {backlog} bytes of replies")),
         }
+    }
+}
+
+/// Wakes the calls that wait for the peer's layouts, because the connection has ended.
+fn notify_layout_waiters(connection: &Connection) {
+    if let Some(layouts) = PeerLayouts::of(connection) {
+        layouts.changed.notify_waiters();
     }
 }
 

@@ -158,9 +158,11 @@ impl Channel {
         if !can_continue {
             return Err(std::mem::take(attempts).verdict(failed.status, method));
         }
-        // If the call has not run, another attempt needs neither backoff nor budget, because it adds no load.
+        // If the call has not run, another attempt needs neither backoff nor budget, because it adds no load. Yield,
+        // because the connection is replaced only once its driver has ended, which may use the same thread.
         if !is_retry {
             attempts.fail(failed);
+            tokio::task::yield_now().await;
             return Ok(());
         }
         *since = None; // The failed attempt had a connection, so the next wait for one starts now.
