@@ -116,17 +116,22 @@ impl Router for Endpoint {
     }
 
     fn connected(&self, connection: &Connection) -> Session {
-        let opened = catch_unwind(AssertUnwindSafe(|| self.open_session(connection)));
-        opened.unwrap_or_else(|panic| {
-            // A hook or a mounted router panicked. Without a session, `disconnected` is not called, so end the calls
-            // here.
-            let calls = self.side.calls().cloned().or_else(|| connection.attachments().get());
-            if let Some(calls) = calls {
-                calls.end(unreachable("a hook or a router panicked while the connection was set up"));
-            }
-            notify_layout_waiters(connection);
-            resume_unwind(panic)
-        })
+        let (panic, session) = match catch_unwind(AssertUnwindSafe(|| self.open_session(connection))) {
+            Ok(session) => match catch_unwind(AssertUnwindSafe(|| self.offer.connected(connection))) {
+                Ok(()) => return session,
+                Err(panic) => (panic, Some(session)),
+            },
+            Err(panic) => (panic, None),
+        };
+        // A hook or a mounted router panicked. `disconnected` will not be called, so end the calls here.
+        let why = "a hook or a router panicked while the connection was set up";
+        let calls = self.side.calls().cloned().or_else(|| connection.attachments().get());
+        calls.iter().for_each(|calls| calls.end(unreachable(why)));
+        match session {
+            Some(session) => self.disconnected(session, &CloseReason::Router(why.into())),
+            None => notify_layout_waiters(connection),
+        }
+        resume_unwind(panic)
     }
 
     fn route(&self, session: &mut Session, packet: Packet, outbox: &mut Outbox) -> Routed {
@@ -371,7 +376,7 @@ impl Router for Endpoint {
 }
 
 impl Endpoint {
-    /// Creates the session of a new connection and calls the hooks.
+    /// Creates the session of a new connection.
     fn open_session(&self, connection: &Connection) -> Session {
         self.offer.end(self.side.calls()).attach(connection);
         if let Side::Dialling(calls) = &self.side {
@@ -385,7 +390,9 @@ impl Endpoint {
                 });
             }
         }
-        let session = Session {
+        // The mounted routers come last, because only they must be notified of the end.
+        let rules = self.offer.access.as_deref().map(|access| access.connected(connection));
+        Session {
             caller: Caller::new(
                 connection,
                 &self.offer.load,
@@ -405,10 +412,8 @@ impl Endpoint {
             inline_runs: InlineRuns::default(),
             decompresses: false,
             compresses: false,
-            rules: self.offer.access.as_deref().map(|access| access.connected(connection)),
-        };
-        self.offer.connected(connection);
-        session
+            rules,
+        }
     }
 
     /// Called when the peer's kind becomes known. Compares a client's service layouts with the local ones, and enables

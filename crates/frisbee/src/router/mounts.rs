@@ -1,5 +1,6 @@
 //! A router that combines several routers, each with its own range of operations.
 
+use crate::connection::PANICKED;
 use crate::debug::opaque_debug;
 use crate::router::opening;
 use crate::{
@@ -10,6 +11,7 @@ use bytes::Bytes;
 use frisbee_core::Operation;
 use std::fmt;
 use std::ops::{Bound, RangeBounds, RangeInclusive};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -198,13 +200,23 @@ impl Router for Mounts {
     }
 
     fn connected(&self, connection: &Connection) -> MountsSession {
-        let session = |mount: &Mount| mount.router.connected(connection);
-        let sessions = || Sessions {
-            sessions: self.mounts.iter().map(session).collect(),
-            fallback: self.fallback.as_ref().map(session),
-            unknown: 0,
-        };
-        MountsSession((!self.is_empty()).then(|| Box::new(sessions())))
+        if self.is_empty() {
+            return MountsSession(None);
+        }
+        let mut opened = Sessions { sessions: Vec::with_capacity(self.mounts.len()), ..Sessions::default() };
+        let finished = catch_unwind(AssertUnwindSafe(|| {
+            for mount in &self.mounts {
+                opened.sessions.push(mount.router.connected(connection));
+            }
+            opened.fallback = self.fallback.as_ref().map(|mount| mount.router.connected(connection));
+        }));
+        let session = MountsSession(Some(Box::new(opened)));
+        if let Err(panic) = finished {
+            // Notify the routers that have already been connected.
+            self.disconnected(session, &CloseReason::Router(PANICKED.into()));
+            resume_unwind(panic)
+        }
+        session
     }
 
     fn route(&self, session: &mut MountsSession, packet: Packet, outbox: &mut Outbox) -> Routed {
@@ -281,7 +293,12 @@ impl Router for Mounts {
         if unknown > 0 {
             tracing::debug!(packets = unknown, "dropped packets of unknown operations");
         }
-        sessions.into_iter().chain(fallback).for_each(|mounted| mounted.disconnected(reason));
+        let mut ended = Ok(());
+        for mounted in sessions.into_iter().chain(fallback) {
+            // Notify the other routers even if one of them panics.
+            ended = ended.and(catch_unwind(AssertUnwindSafe(|| mounted.disconnected(reason))));
+        }
+        ended.unwrap_or_else(|panic| resume_unwind(panic));
     }
 }
 
@@ -513,6 +530,49 @@ mod tests {
         mounts.disconnected(session, &CloseReason::Shutdown);
         let name = CloseReason::Shutdown.kind().name();
         assert_eq!(take_events(), format!("a {name}, b {name}, c {name}"));
+    }
+
+    /// A router that panics when a connection opens, or else when it closes.
+    struct Panicking {
+        when_opened: bool,
+    }
+
+    impl Router for Panicking {
+        type Session = ();
+
+        fn connected(&self, _connection: &Connection) {
+            assert!(!self.when_opened, "router panics on request of the test");
+        }
+
+        fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Routed {
+            Routed::Continue
+        }
+
+        fn disconnected(&self, (): (), _reason: &CloseReason) {
+            panic!("router panics on request of the test");
+        }
+    }
+
+    /// Regression test: if a router panicked, the others were not notified of the end of the connection. A broker kept
+    /// its subscriptions.
+    #[tokio::test]
+    async fn routers_beside_panicking_one_are_notified_of_end() {
+        let detached = crate::testing::DetachedConnection::new(tokio::runtime::Handle::current(), 0);
+        for when_opened in [true, false] {
+            let events = Arc::default();
+            let log = |name| CallLog { events: Arc::clone(&events), name };
+            let mounts =
+                Mounts::new().mount(10..20, log("a")).mount(20..30, Panicking { when_opened }).fallback(log("b"));
+            let ended = catch_unwind(AssertUnwindSafe(|| {
+                let session = mounts.connected(detached.connection());
+                mounts.disconnected(session, &CloseReason::Router(PANICKED.into()));
+            }));
+            assert!(ended.is_err(), "the panic should be passed on");
+            let name = CloseReason::Router(PANICKED.into()).kind().name();
+            let expected =
+                if when_opened { vec![format!("a {name}")] } else { vec![format!("a {name}"), format!("b {name}")] };
+            assert_eq!(*events.lock(), expected);
+        }
     }
 
     #[test]
