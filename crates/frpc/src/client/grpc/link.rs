@@ -2,7 +2,7 @@
 //! connection's lock and wake the driver, which reads input and writes the frames.
 
 use super::status::CallError;
-use super::{PREFIX, after};
+use super::{PREFIX, after, status};
 use crate::clock::now;
 use crate::{GrpcCaller, Status};
 use bytes::{Buf as _, Bytes, BytesMut};
@@ -502,7 +502,9 @@ impl Call {
             // The server has begun to reply, so the call may have run even if the code of the reset denies this.
             (None, Some(Err(error))) => Poll::Ready(Err(error.status(authority).may_run())),
             (None, Some(Ok(()))) if is_incomplete => {
-                Poll::Ready(Err(Status::internal("the reply ended in the middle of a message")))
+                let failed = self.trailers().and_then(|trailers| status::outcome(&trailers).err());
+                let incomplete = || Status::internal("the reply ended in the middle of a message");
+                Poll::Ready(Err(failed.unwrap_or_else(incomplete)))
             }
             (None, Some(Ok(()))) => Poll::Ready(Ok(None)),
         }

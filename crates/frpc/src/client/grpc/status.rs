@@ -84,6 +84,10 @@ pub(super) fn check_head(head: &Head) -> Result<(), Status> {
 pub(super) fn outcome(trailers: &Head) -> Result<(), Status> {
     let code = trailers.get("grpc-status").and_then(|code| std::str::from_utf8(code).ok()?.parse().ok());
     let code = match code {
+        // The status of a failed call is more important than missing fields.
+        None | Some(0) if trailers.is_truncated() => {
+            return Err(Status::resource_exhausted("the trailers of the reply exceed the limit"));
+        }
         Some(0) => return Ok(()),
         Some(code) => Code::from_i32(code),
         None => return Err(Status::unknown("the trailers of the reply have no valid grpc-status")),

@@ -1,6 +1,7 @@
 //! Tests of connections to gRPC servers.
 
 mod random;
+mod replies;
 mod server;
 mod unsent;
 
@@ -667,21 +668,6 @@ async fn panic_of_request_stream_fails_call() {
         let ended = timeout(SOON, replies.message()).await.expect("call should end");
         assert_eq!(ended.expect_err("call should fail").code(), Code::Internal);
     }
-}
-
-/// Regression test: the call was reported as not run, although the server had begun to reply.
-#[tokio::test(start_paused = true)]
-async fn call_reset_after_reply_head_may_have_run() {
-    let (transport, mut server) = Server::new(1).await;
-    let channel = channel(transport);
-    let resetting = async {
-        let stream = server.request().await;
-        server.accept(stream).await;
-        server.refuse(stream).await;
-    };
-    let (replied, ()) = tokio::join!(channel.unary::<_, Empty>(&METHOD, Request::new(Empty)), resetting);
-    let status = replied.expect_err("call should fail");
-    assert_eq!((status.code(), status.may_have_run()), (Code::Unavailable, true), "{status}");
 }
 
 /// Regression test: fields that HTTP/2 prohibits were sent, so the server reset the call.
