@@ -4,7 +4,7 @@
 //! charged before it is allocated.
 
 use crate::encode::refused;
-use crate::image;
+use crate::image::{self, PixelMemory};
 use crate::plan::{Absent, FieldPlan, Item, Kind, Plan, Plans, PyForm};
 use crate::tensor;
 use crate::time;
@@ -28,7 +28,8 @@ pub(crate) fn body<'py>(
     plan_index: usize,
     body: &Bytes,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let mut reader = Reader { plans, memory: CONTAINER_MEMORY_MAX, levels: NESTING_MAX };
+    let pixels = PixelMemory::new();
+    let mut reader = Reader { plans, memory: CONTAINER_MEMORY_MAX, pixels, levels: NESTING_MAX };
     let plan = plans.get(plan_index)?;
     let mut from = Decoder::shared(body);
     if from.peek() == Some(WireKind::Error) {
@@ -41,6 +42,7 @@ struct Reader<'a> {
     plans: &'a Plans,
     /// Number of bytes that the decoded message may still use.
     memory: usize,
+    pixels: PixelMemory,
     /// Number of further nesting levels that messages may have.
     levels: u32,
 }
@@ -60,7 +62,7 @@ impl Reader<'_> {
         self.charge(OBJECT.saturating_add(plan.fields.len().saturating_mul(SLOT_BYTES)))?;
         let value = match plan.form {
             PyForm::Tensor => tensor::decode(py, plan, from)?,
-            PyForm::Image => image::decode(py, plan, from)?,
+            PyForm::Image => image::decode(py, plan, from, &self.pixels)?,
             PyForm::Time(time) => time::decode(py, plan, time, from)?,
             _ => {
                 let mut values = self.fields(py, plan, from)?;

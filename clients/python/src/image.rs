@@ -3,11 +3,12 @@
 use crate::buffer::shared;
 use crate::encode::refused;
 use crate::plan::Plan;
-use frpc::polyglot::{Decoder, Encoder};
+use frpc::polyglot::{CONTAINER_MEMORY_MAX, Decoder, Encoder};
 use frpc::tensor::Image;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyBytes;
+use std::cell::Cell;
 
 /// Encodes a Python image as a file in a lossless format, using Pillow.
 pub(crate) fn file(value: &Bound<'_, PyAny>) -> PyResult<Image> {
@@ -17,10 +18,22 @@ pub(crate) fn file(value: &Bound<'_, PyAny>) -> PyResult<Image> {
     Ok(Image { media_type, data: shared(&data)? })
 }
 
-/// Decodes an image file received from a peer to a Pillow image.
-pub(crate) fn picture<'py>(py: Python<'py>, file: &Image) -> PyResult<Bound<'py, PyAny>> {
-    static READ: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    READ.import(py, "frisbee_rpc._images", "read")?.call1((PyBytes::new(py, &file.data),))
+/// Memory in bytes that the pixels of a message's images may still use.
+pub(crate) struct PixelMemory(Cell<usize>);
+
+impl PixelMemory {
+    pub(crate) const fn new() -> Self {
+        Self(Cell::new(CONTAINER_MEMORY_MAX))
+    }
+
+    /// Decodes an image file received from a peer to a Pillow image.
+    pub(crate) fn picture<'py>(&self, py: Python<'py>, file: &Image) -> PyResult<Bound<'py, PyAny>> {
+        static READ: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let read = READ.import(py, "frisbee_rpc._images", "read_within")?;
+        let (picture, used) = read.call1((PyBytes::new(py, &file.data), self.0.get()))?.extract()?;
+        self.0.set(self.0.get().saturating_sub(used));
+        Ok(picture)
+    }
 }
 
 /// Encodes the fields of an image message.
@@ -36,7 +49,12 @@ pub(crate) fn encode(plan: &Plan, value: &Bound<'_, PyAny>, to: &mut Encoder<'_>
 }
 
 /// Decodes an image message to a Pillow image.
-pub(crate) fn decode<'py>(py: Python<'py>, plan: &Plan, from: &mut Decoder<'_>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn decode<'py>(
+    py: Python<'py>,
+    plan: &Plan,
+    from: &mut Decoder<'_>,
+    memory: &PixelMemory,
+) -> PyResult<Bound<'py, PyAny>> {
     let mut file = Image::default();
     for field in &plan.fields {
         match &field.text[..] {
@@ -44,5 +62,5 @@ pub(crate) fn decode<'py>(py: Python<'py>, plan: &Plan, from: &mut Decoder<'_>) 
             _ => file.data = from.bytes().map_err(refused)?,
         }
     }
-    picture(py, &file)
+    memory.picture(py, &file)
 }

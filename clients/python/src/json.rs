@@ -2,7 +2,7 @@
 
 use crate::decode::{converted, finish};
 use crate::encode::{expected, field_value, float, integer, named, refused, truth};
-use crate::image;
+use crate::image::{self, PixelMemory};
 use crate::plan::{FieldPlan, Item, Kind, Plan, Plans, PyForm, Time};
 use crate::tensor;
 use crate::time;
@@ -27,7 +27,7 @@ pub(crate) fn read<'py>(
     positional: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let plan = plans.get(index)?;
-    let decoder = FromJson { py, plans };
+    let decoder = FromJson { py, plans, pixels: PixelMemory::new() };
     let read = Reader::new(json, &Options::new()).and_then(|mut reader| {
         let value = if positional && !matches!(plan.form, PyForm::Tensor | PyForm::Image) {
             decoder.positional(plan, &mut reader)?
@@ -43,6 +43,7 @@ pub(crate) fn read<'py>(
 struct FromJson<'py, 'a> {
     py: Python<'py>,
     plans: &'a Plans,
+    pixels: PixelMemory,
 }
 
 type Read<'py> = Result<Bound<'py, PyAny>, DecodeError>;
@@ -53,7 +54,7 @@ impl<'py> FromJson<'py, '_> {
         from.charge_bytes(VALUE.saturating_mul(plan.fields.len().saturating_add(1)))?;
         let read = match plan.form {
             PyForm::Tensor => tensor::array(self.py, &value(from)?),
-            PyForm::Image => image::picture(self.py, &value(from)?),
+            PyForm::Image => self.pixels.picture(self.py, &value(from)?),
             PyForm::Time(time) => {
                 let decode = if time == Time::Timestamp { decode_timestamp } else { decode_duration };
                 let (seconds, nanos) = decode(from)?;

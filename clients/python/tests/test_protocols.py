@@ -7,9 +7,11 @@ import dataclasses
 import datetime
 import enum
 import importlib
+import io
 import json
 import socket
 import struct
+import types
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -263,6 +265,28 @@ def test_packed_numbers_of_protobuf_count_by_their_size() -> None:
     body = b"\x0a\x80\xd4\x61" + struct.pack("<d", 0.5) * 200_000
     with server.start("127.0.0.1:0"), post(server.address, "/test.Functions/total", body, content_type="application/proto") as reply:
         assert reply.read() == b"\x09" + struct.pack("<d", 100_000)
+
+
+def test_images_of_a_message_share_its_memory() -> None:
+    """Regression test: the memory of each image was limited, but not that of all images of a message."""
+    image = pytest.importorskip("PIL.Image")
+
+    def count(pictures: list[Any]) -> int:
+        return len(pictures)
+
+    count.__annotations__ = {"pictures": types.GenericAlias(list, image.Image), "return": int}
+    server = Server("test.Functions", protocols=["http"])
+    server(count)
+    # The pixels take 36 MB in memory. The file takes a few kilobytes.
+    large, file = image.new("1", (3000, 3000)), io.BytesIO()
+    large.save(file, "PNG")
+    picture = {"mediaType": "image/png", "data": base64.b64encode(file.getvalue()).decode()}
+    with server.start("127.0.0.1:0"), Client(server.address) as client:
+        assert client.count([large]) == 1 and connect(server.address, "count", {"pictures": [picture]}) == {"result": "1"}
+        with pytest.raises(Status, match="takes 36000000 bytes, and 31108864 of 67108864 bytes are left"):
+            client.count([large, large])
+        code, message = connect(server.address, "count", {"pictures": [picture, picture]})
+        assert code == 400 and "and 31108864 of 67108864 bytes are left" in message
 
 
 def test_pages_of_an_origin_may_fetch() -> None:

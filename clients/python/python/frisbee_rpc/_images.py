@@ -10,7 +10,7 @@ FORMATS = ("PNG", "JPEG", "WEBP", "TIFF", "GIF", "BMP")
 """The accepted formats. Pillow supports others, some of which start programs."""
 
 BYTES_MAX = 64 * 1024 * 1024
-"""Maximum memory of an image's pixels, equal to that of a message."""
+"""Maximum memory of the pixels of all images of a message."""
 
 _ORIENTATION = 0x0112
 """The EXIF tag of the orientation."""
@@ -42,17 +42,24 @@ def write(image: object) -> tuple[str, bytes]:
 
 
 def read(data: bytes) -> Image.Image:
-    """Decodes an image file received from a peer. Checks the size of the image before memory for its pixels is
-    allocated."""
+    """Decodes an image file received from a peer."""
+    return read_within(data, BYTES_MAX)[0]
+
+
+def read_within(data: bytes, limit: int) -> tuple[Image.Image, int]:
+    """Decodes an image file received from a peer. Returns the image and the memory of its pixels. Checks this memory
+    against the limit before it is allocated."""
     try:
         image = Image.open(io.BytesIO(data), formats=FORMATS)
         width, height = image.size
-        if width * height * max(4, len(image.getbands())) > BYTES_MAX:
-            raise ValueError(f"an image of {width} x {height} takes more than {BYTES_MAX} bytes")
+        memory = width * height * max(4, len(image.getbands()))
+        if memory > limit:
+            text = f"an image of {width} x {height} takes {memory} bytes"
+            raise ValueError(f"{text}, and {limit} of {BYTES_MAX} bytes are left for the images of the message")
         image.load()
     except ValueError:
         raise
     except Exception as error:
         # Pillow raises many kinds of exceptions for invalid files.
         raise ValueError(f"the image cannot be read: {error}") from None
-    return image
+    return image, memory
