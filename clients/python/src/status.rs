@@ -29,7 +29,11 @@ pub(crate) fn exception<'py>(py: Python<'py>, status: &Status) -> PyResult<Bound
     metadata.update(texts.as_mapping())?;
     metadata.update(binary.as_mapping())?;
     let details = PyBytes::new(py, status.details());
-    class(py)?.call1((status.code() as i32, status.message(), details, metadata, status.may_have_run()))
+    let exception = class(py)?.call1((status.code() as i32, status.message(), details, metadata))?;
+    // Set the attribute instead of passing an argument, which would reject the call of a handler that raises the status
+    // again.
+    exception.setattr("may_have_run", status.may_have_run())?;
+    Ok(exception)
 }
 
 /// Returns the status of an exception of the Python class for statuses, or `None` for other exceptions. Fails if an
@@ -44,7 +48,10 @@ pub(crate) fn of_exception(py: Python<'_>, error: &PyErr) -> PyResult<Option<Sta
     let details: Vec<u8> = value.getattr("details")?.extract()?;
     let mut all = metadata(&value.getattr("metadata")?)?;
     put_metadata(&mut all, &value.getattr("binary_metadata")?)?;
-    let status = Status::new(code, message).with_details(details);
+    let mut status = Status::new(code, message).with_details(details);
+    if value.getattr("_is_rejection")?.is_truthy()? {
+        status = status.rejected();
+    }
     Ok(Some(if all.is_empty() { status } else { status.with_metadata(all) }))
 }
 

@@ -346,6 +346,26 @@ def test_a_status_is_raised_with_all_of_its_parts(server: Server, connect: Conne
     assert (status.metadata, status.binary_metadata) == ({"hint": "look"}, {"raw-bin": b"\xff"})
 
 
+def test_a_handler_can_declare_that_it_had_no_effect(server: Server, connect: Connect) -> None:
+    """Regression test: the caller was told that the call may have run."""
+    client: Client | None = None
+
+    @server
+    def work(is_forwarded: bool) -> None:
+        if is_forwarded:
+            assert client is not None
+            client.work(False)
+        raise Status(Code.RESOURCE_EXHAUSTED, "the queue is full", may_have_run=False)
+
+    client = connect()
+    for is_forwarded in (False, True):
+        with pytest.raises(Status) as caught:
+            client.work(is_forwarded)
+        assert caught.value.may_have_run is is_forwarded
+        restored = pickle.loads(pickle.dumps(caught.value))
+        assert (restored.may_have_run, restored._is_rejection) == (is_forwarded, False)
+
+
 def test_the_text_of_an_exception_is_sent_only_if_asked_for(caplog: pytest.LogCaptureFixture) -> None:
     def fail() -> None:
         raise KeyError("secret")

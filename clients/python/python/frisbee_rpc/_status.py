@@ -35,7 +35,9 @@ class Code(enum.IntEnum):
 class Status(Exception):
     """The failure of a call. A handler raises a status to fail its call with it.
 
-    ``may_have_run`` is whether the handler may have run. If it is false, retrying the call is safe.
+    ``may_have_run`` is whether the handler may have run. If it is false, retrying the call is safe. A handler that has
+    had no effect may pass false, for example because its queue is full. A status that a handler has received from
+    another call never counts as such.
     """
 
     code: Code
@@ -46,6 +48,8 @@ class Status(Exception):
     #: Metadata with binary values.
     binary_metadata: dict[str, bytes]
     may_have_run: bool
+    _is_rejection: bool
+    """Whether a handler declares that it has had no effect."""
 
     def __init__(
         self,
@@ -63,10 +67,12 @@ class Status(Exception):
         self.metadata = {key: value for key, value in given.items() if isinstance(value, str)}
         self.binary_metadata = {key: value for key, value in given.items() if not isinstance(value, str)}
         self.may_have_run = may_have_run
+        self._is_rejection = not may_have_run
 
     def __reduce__(self) -> tuple[Any, ...]:
         metadata = {**self.metadata, **self.binary_metadata}
-        return Status, (self.code, self.message, self.details, metadata, self.may_have_run)
+        arguments = (self.code, self.message, self.details, metadata, not self._is_rejection)
+        return Status, arguments, {"may_have_run": self.may_have_run}
 
     def __str__(self) -> str:
         return f"{self.code.name}: {self.message}"
