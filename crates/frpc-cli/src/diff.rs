@@ -26,11 +26,12 @@ pub(crate) async fn diff(arguments: &DiffArguments, context: &Context) -> Result
     let mut open: VecDeque<_> =
         before.pool.all_messages().filter_map(|one| Some((one.clone(), by_name(&after.pool, &one)?))).collect();
     compare_services(&before.services, &after.services, &mut open, &mut report);
-    compare_messages([&before.pool, &after.pool], &pairs(open), &mut report)?;
-    for old in before.pool.all_enums() {
-        if let Some(new) = after.pool.get_enum_by_name(old.full_name()) {
-            compare_enums(&old, &new, &mut report);
-        }
+    let pairs = pairs(open);
+    compare_messages([&before.pool, &after.pool], &pairs, &mut report)?;
+    let by_name = |old: EnumDescriptor| Some((after.pool.get_enum_by_name(old.full_name())?, old));
+    let same = before.pool.all_enums().filter_map(by_name).map(|(new, old)| (old, new));
+    for (old, new) in same.chain(replaced_enums(&pairs)) {
+        compare_enums(&old, &new, &mut report);
     }
     for (is_safe, item, change) in &report.0 {
         let json = || json!({ "safe": is_safe, "item": item, "change": change }).to_string();
@@ -283,14 +284,43 @@ fn fields(description: &Description, message: u32) -> BTreeMap<u32, Field> {
     fields.iter().map(|field| (field.number, *field)).collect()
 }
 
+/// Returns the enums of fields whose type became an enum of another name, each pair once.
+fn replaced_enums(pairs: &[(MessageDescriptor, MessageDescriptor)]) -> Vec<(EnumDescriptor, EnumDescriptor)> {
+    let mut seen = BTreeSet::new();
+    let fields = pairs.iter().flat_map(|(old, new)| {
+        old.fields().filter_map(|field| Some((field.kind(), new.get_field(field.number())?.kind())))
+    });
+    let enums = fields.filter_map(|(old, new)| match (value_kind(old)?, value_kind(new)?) {
+        (Kind::Enum(old), Kind::Enum(new)) => Some((old, new)),
+        _ => None,
+    });
+    enums
+        .filter(|(old, new)| old.full_name() != new.full_name())
+        .filter(|(old, new)| seen.insert((old.full_name().to_owned(), new.full_name().to_owned())))
+        .collect()
+}
+
+/// Returns the kind of a field, or of the values of a map.
+fn value_kind(kind: Kind) -> Option<Kind> {
+    match &kind {
+        Kind::Message(entry) if entry.is_map_entry() => Some(entry.get_field(2)?.kind()),
+        _ => Some(kind),
+    }
+}
+
 /// Compares each value of the old enum with the value of the same number in the new enum.
 fn compare_enums(old: &EnumDescriptor, new: &EnumDescriptor, report: &mut Report) {
     for value in old.values() {
         let item = format!("{}.{} = {}", old.full_name(), value.name(), value.number());
         match new.get_value(value.number()) {
             None => report.add(true, &item, "value removed"),
-            // With `allow_alias`, a number has several names, and `get_value` finds only the first.
-            Some(_) if new.get_value_by_name(value.name()).is_some_and(|new| new.number() == value.number()) => {}
+            // With `allow_alias`, a number has several names. `get_value` finds the first, which JSON contains.
+            Some(first) if new.get_value_by_name(value.name()).is_some_and(|new| new.number() == value.number()) => {
+                let was_first = old.get_value(value.number()).is_some_and(|old| old.name() == value.name());
+                if was_first && first.name() != value.name() {
+                    report.add(true, &item, &format!("first name became {}, also in JSON", first.name()));
+                }
+            }
             Some(other) => report.add(true, &item, &format!("renamed to {}, also in JSON", other.name())),
         }
     }

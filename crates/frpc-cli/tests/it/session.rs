@@ -296,6 +296,28 @@ fn diff_prints_changes_of_presence_and_oneofs() {
     assert_eq!(text.lines().collect::<Vec<_>>(), expected);
 }
 
+/// Regression test: a new first alias, and the values of an enum that replaced another one, were not printed.
+#[test]
+fn diff_prints_names_of_enum_values_in_json() {
+    let folder = tempfile::tempdir().expect("folder should be created");
+    let schema = |name: &str, declarations: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, format!("syntax = \"proto3\"; package stock; {declarations}"))
+            .expect("schema should be written");
+        path.to_str().expect("path should be UTF-8").to_owned()
+    };
+    let old = "enum E { option allow_alias = true; NONE = 0; RED = 1; ROSE = 1; } enum F { LOW = 0; HIGH = 1; } \
+               message A { map<string, F> levels = 1; }";
+    let new = "enum E { option allow_alias = true; NONE = 0; ROSE = 1; RED = 1; } enum G { FEW = 0; HIGH = 1; } \
+               message A { map<string, G> levels = 1; }";
+    let text = stdout(&run("", &["diff", &schema("old.proto", old), &schema("new.proto", new)]));
+    let expected = [
+        "safe   stock.E.RED = 1: first name became ROSE, also in JSON",
+        "safe   stock.F.LOW = 0: renamed to FEW, also in JSON",
+    ];
+    assert_eq!(text.lines().collect::<Vec<_>>(), expected);
+}
+
 #[test]
 fn diff_names_removed_fields_without_reserved_numbers() {
     let folder = tempfile::tempdir().expect("folder should be created");
