@@ -474,20 +474,7 @@ impl<'a> FastPath<'a> {
                 return Ok(Err(NextAction::Close));
             }
             let room = growing.available().min(length - growing.bytes.len());
-            let body = &mut growing.bytes;
-            let read = poll_fn(|task| {
-                let mut part = (&mut *body).limit(room);
-                let polled = pin!(self.transport.read_buf(&mut part)).poll(task);
-                if let Poll::Ready(read) = polled {
-                    return Poll::Ready(read.map(Ok));
-                }
-                if due.is_some_and(|due| self.transport.poll_deadline(task, due).is_ready()) {
-                    return Poll::Ready(Ok(Err(Status::deadline_exceeded(LATE))));
-                }
-                let slow = self.transport.poll_too_slow(task);
-                slow.map(|()| Ok(Err(Status::cancelled("the request came too slowly"))))
-            });
-            match read.await? {
+            match self.read_part(&mut growing.bytes, room, due).await? {
                 Ok(0) => return Ok(Err(NextAction::HandOver(Handover::Nothing))),
                 Ok(_) => {}
                 Err(status) => {
@@ -503,6 +490,29 @@ impl<'a> FastPath<'a> {
         self.transport.message_complete();
         // `freeze` releases the charge of the body, because the call charges the body itself.
         Ok(Ok((growing.freeze(), now() - began)))
+    }
+
+    /// Reads up to `room` bytes of a request body and returns their number, which is 0 if the client has disconnected.
+    /// Returns an error status if the call is due or the client sends too slowly.
+    async fn read_part(
+        &mut self,
+        body: &mut BytesMut,
+        room: usize,
+        due: Option<Instant>,
+    ) -> io::Result<Result<usize, Status>> {
+        poll_fn(|task| {
+            let mut part = (&mut *body).limit(room);
+            let polled = pin!(self.transport.read_buf(&mut part)).poll(task);
+            if let Poll::Ready(read) = polled {
+                return Poll::Ready(read.map(Ok));
+            }
+            if due.is_some_and(|due| self.transport.poll_deadline(task, due).is_ready()) {
+                return Poll::Ready(Ok(Err(Status::deadline_exceeded(LATE))));
+            }
+            let slow = self.transport.poll_too_slow(task);
+            slow.map(|()| Ok(Err(Status::cancelled("the request came too slowly"))))
+        })
+        .await
     }
 
     /// Writes pending responses and waits for a call. Returns `None` if the client has disconnected.

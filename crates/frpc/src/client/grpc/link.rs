@@ -503,8 +503,7 @@ impl Call {
             (None, Some(Err(error))) => Poll::Ready(Err(error.status(authority).may_run())),
             (None, Some(Ok(()))) if is_incomplete => {
                 let failed = self.trailers().and_then(|trailers| status::outcome(&trailers).err());
-                let incomplete = || Status::internal("the reply ended in the middle of a message");
-                Poll::Ready(Err(failed.unwrap_or_else(incomplete)))
+                Poll::Ready(Err(failed.unwrap_or_else(|| Status::internal("the reply ended within a message"))))
             }
             (None, Some(Ok(()))) => Poll::Ready(Ok(None)),
         }

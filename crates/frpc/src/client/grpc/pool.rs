@@ -14,10 +14,10 @@ mod tests;
 
 use super::link::{Call, Link, LinkCheck};
 use super::{GrpcCall, GrpcLinks, Shared, after};
-use crate::Status;
 use crate::calls::events::ServerEvent;
 use crate::calls::failures::{RUNTIME_ENDED, closed, unreachable};
 use crate::clock::{self, now};
+use crate::{GrpcCaller, Status};
 use bytes::Bytes;
 use frisbee::rpc::{ParkedFuture, with_guarded_waker};
 use parking_lot::MutexGuard;
@@ -217,18 +217,18 @@ impl Shared {
                 return Err(Status::deadline_exceeded(text).not_run());
             }
             has_waited = true;
-            let pool = self.pool.lock();
-            // Fail only if an attempt to connect has ended during the wait, because the server may have recovered from
-            // earlier errors.
-            if pool.dials != dials
-                && let Some(error) = &pool.dial_error
-            {
-                match (pool.links.is_empty(), caller) {
-                    (true, _) => return Err(self.unreachable(error)),
-                    (false, Some(_)) => return Err(self.busy()),
-                    (false, None) => {}
-                }
-            }
+            self.check_dials(dials, caller)?;
+        }
+    }
+
+    /// Fails if a connection attempt has failed since the number of attempts was `dials`. Earlier errors are ignored,
+    /// because the server may have recovered from them.
+    fn check_dials(&self, dials: u64, caller: Option<GrpcCaller>) -> Result<(), Status> {
+        let pool = self.pool.lock();
+        match &pool.dial_error {
+            Some(error) if pool.dials != dials && pool.links.is_empty() => Err(self.unreachable(error)),
+            Some(_) if pool.dials != dials && caller.is_some() => Err(self.busy()),
+            _ => Ok(()),
         }
     }
 

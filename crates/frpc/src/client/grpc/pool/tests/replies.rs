@@ -27,7 +27,7 @@ async fn incomplete_reply_fails_with_status_of_server() {
         (EMPTY, "0", 10, None, ""),
         (EMPTY, "0", 20_000, Some(Code::ResourceExhausted), "the trailers of the reply exceed the limit"),
         (EMPTY, "5", 20_000, Some(Code::NotFound), "nobody"),
-        (b"\0\0\0\0\x09a", "0", 10, Some(Code::Internal), "the reply ended in the middle of a message"),
+        (b"\0\0\0\0\x09a", "0", 10, Some(Code::Internal), "the reply ended within a message"),
         (b"\0\0\0\0\x09a", "5", 10, Some(Code::NotFound), "nobody"),
     ] {
         let (transport, mut server) = Server::new(1).await;
