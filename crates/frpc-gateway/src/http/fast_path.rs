@@ -164,6 +164,7 @@ impl<'a> FastPath<'a> {
                 after(*idle_since.get_or_insert_with(now), self.gateway.idle_timeout)
             } else {
                 self.own_input();
+                self.output = Vec::new();
                 // Count the deadline from the first byte of the head, so that a client that sends single bytes cannot
                 // extend it.
                 after(*self.started.get_or_insert_with(now), context.first_header_timeout())
@@ -284,6 +285,15 @@ impl<'a> FastPath<'a> {
     fn own_input(&mut self) {
         if std::mem::take(&mut self.is_borrowed) {
             self.input = BytesMut::from(&self.input[..]);
+        }
+    }
+
+    /// Copies the rest of an input, because it keeps the memory of the whole input, which is not charged. A rest of more
+    /// than half of a read is charged sufficiently.
+    #[cold]
+    fn compact_input(&mut self) {
+        if self.input.len() < READ_MAX / 2 {
+            (self.input, self.is_borrowed) = (BytesMut::from(&self.input[..]), false);
         }
     }
 
@@ -573,8 +583,11 @@ impl<'a> FastPath<'a> {
         if is_separate { self.flush(&answer.body).await } else { Ok(()) }
     }
 
-    /// Writes the output buffer followed by `body`.
+    /// Writes the output buffer followed by `body`. Called before each wait.
     async fn flush(&mut self, body: &[u8]) -> io::Result<()> {
+        if !self.input.is_empty() {
+            self.compact_input();
+        }
         let total = self.output.len() + body.len();
         if total == 0 {
             return Ok(());
