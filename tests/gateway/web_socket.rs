@@ -450,7 +450,7 @@ async fn silent_client_stays_while_answering_pings() {
 
 #[tokio::test(start_paused = true)]
 async fn slowly_arriving_text_closes_connection() {
-    let (mut client, _serving) = in_memory(Server::builder()).await;
+    let (mut client, serving) = in_memory(Server::builder()).await;
     let text = frame(true, TEXT, &[b' '; 100]);
     let (first_half, rest) = text.split_at(50);
     client.send(first_half).await;
@@ -463,6 +463,7 @@ async fn slowly_arriving_text_closes_connection() {
     };
     let _ = tokio::time::timeout(Duration::from_secs(20), trickling).await;
     assert_eq!(client.closed().await, 1008);
+    assert_eq!(serving.await.expect("task should not panic").kind(), CloseKind::TooSlow);
 }
 
 #[tokio::test]

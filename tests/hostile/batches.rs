@@ -4,9 +4,10 @@ use frisbee_tests::attacks::ADD;
 use frisbee_tests::interop::{AddRequest, Count, Range};
 use frisbee_tests::liars::deceived;
 use frisbee_tests::raw::{Raw, encoded, packet};
-use frisbee_tests::serve_interop;
+use frisbee_tests::{serve_interop, serve_patient};
 use frpc::Code;
 use frpc::polyglot::{Encoder, Form, encode_root};
+use std::net::SocketAddr;
 
 const BATCH: u16 = 9;
 const SUM_UP: u16 = 22;
@@ -19,8 +20,8 @@ fn hello() -> Vec<u8> {
 }
 
 /// Connects a client that appears native to the server, and opens a stream of requests.
-async fn streaming() -> Raw {
-    let mut peer = Raw::connect(serve_interop().await).await;
+async fn streaming(address: SocketAddr) -> Raw {
+    let mut peer = Raw::connect(address).await;
     peer.write(&hello()).await;
     peer.write(&packet(1, 2, &[9, SUM_UP as u8])).await;
     peer
@@ -40,11 +41,11 @@ async fn empty_or_inconsistent_batch_closes_connection() {
     let cut = [&whole[..], &[200, 1], &message].concat();
     let endless = [&whole[..], &[0xFF; 12]].concat();
     for body in [&[][..], &[1], &whole[..whole.len() - 1], &cut, &endless] {
-        let mut peer = streaming().await;
+        let mut peer = streaming(serve_patient().await).await;
         peer.write(&packet(1, BATCH, body)).await;
         peer.closed().await;
         // A malformed batch closes the connection even if no stream is open.
-        let mut peer = Raw::connect(serve_interop().await).await;
+        let mut peer = Raw::connect(serve_patient().await).await;
         peer.write(&[hello(), packet(77, BATCH, body)].concat()).await;
         peer.closed().await;
     }
@@ -52,7 +53,7 @@ async fn empty_or_inconsistent_batch_closes_connection() {
 
 #[tokio::test]
 async fn batch_without_open_stream_is_dropped() {
-    let mut peer = streaming().await;
+    let mut peer = streaming(serve_interop().await).await;
     // A stream that was never opened, and one in the id range of the server. The stream below has ended.
     for id in [2, 0x8000] {
         peer.write(&packet(id, BATCH, &[0, 0])).await;

@@ -8,8 +8,8 @@ use frisbee_tests::interop::{
     AddRequest, Inner, InteropServer, Lists, Maps, Middle, Mixed, Nested, Payload, Scalars, SleepRequest, Text,
 };
 use frisbee_tests::raw::{Raw, encoded, error_text, header, packet};
-use frisbee_tests::serve_interop;
 use frisbee_tests::service::Service;
+use frisbee_tests::{serve_interop, serve_patient};
 use frpc::Server;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -93,7 +93,7 @@ async fn truncated_body_error_keeps_connection() {
 
 #[tokio::test]
 async fn connections_of_other_protocols_are_closed() {
-    let address = serve_interop().await;
+    let address = serve_patient().await;
     for breach in breaches() {
         let mut peer = Raw::connect(address).await;
         peer.write(&breach).await;
@@ -283,7 +283,7 @@ async fn silent_and_slow_clients_time_out() {
 
 #[tokio::test]
 async fn ping_flood_closes_connection() {
-    let address = serve_interop().await;
+    let address = serve_patient().await;
     let mut flood = Raw::connect(address).await;
     flood.write(&packet(0, 0, &[]).repeat(50)).await;
     flood.closed().await;

@@ -3,7 +3,7 @@
 
 use frisbee::Config;
 use frisbee_tests::interop::{AddRequest, Count, InteropClient, Payload, Range};
-use frisbee_tests::liars::{calling, code, deceived, deceived_through_a_pipe, streaming};
+use frisbee_tests::liars::{calling, code, deceived, deceived_patiently, deceived_through_a_pipe, streaming};
 use frisbee_tests::raw::{Raw, encoded, packet};
 use frisbee_tests::serve_interop;
 use frpc::polyglot::{Encoder, Form, encode_root};
@@ -90,7 +90,7 @@ async fn client_disconnects_from_server_that_opens_streams() {
 }
 
 #[tokio::test]
-async fn silent_server_costs_deadline_then_idle_timeout() {
+async fn silent_server_costs_deadline_then_connection() {
     let settings = |builder: ChannelBuilder| {
         builder.peer_kind_timeout(Duration::from_millis(400)).timeout(Duration::from_millis(50))
     };
@@ -98,7 +98,9 @@ async fn silent_server_costs_deadline_then_idle_timeout() {
     assert_eq!(code(client.add(AddRequest { a: 1, b: 1 }).await), Code::DeadlineExceeded);
     let mut request = Request::new(AddRequest { a: 1, b: 1 });
     request.set_timeout(Duration::from_secs(20));
-    assert_eq!(code(client.add(request).await), Code::Unavailable);
+    let status = client.add(request).await.expect_err("connection should be closed");
+    let reason = frisbee::CloseReason::PeerUnknown.to_string();
+    assert!(status.code() == Code::Unavailable && status.message().contains(&reason), "{status}");
     silent.closed().await;
 }
 
@@ -179,14 +181,16 @@ async fn invalid_server_headers_end_connection_and_calls() {
     for lie in
         [packet(0, 0, b"!"), b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(), vec![0, 15, 0, 0, 0, 18, 255, 0, 0, 0]]
     {
-        let (client, mut liar) = deceived(|builder| builder).await;
+        let (client, mut liar) = deceived_patiently().await;
         let calls: Vec<_> = (0..10).map(|a| calling(&client, a)).collect();
         for _ in &calls {
             liar.next().await.expect("connection should stay open");
         }
         liar.write(&lie).await;
         for call in calls {
-            assert_eq!(code(call.await.expect("caller should not panic")), Code::Unavailable);
+            let ended = tokio::time::timeout(Duration::from_secs(60), call).await;
+            let ended = ended.expect("call should end with its connection").expect("caller should not panic");
+            assert_eq!(code(ended), Code::Unavailable);
         }
     }
 }

@@ -258,14 +258,16 @@ async fn half_bodies_reject_no_other_address_calls() {
              content-length: 100000\r\n\r\n"
         )
     };
+    let accept = "content-type: application/json\r\naccept: application/json, text/event-stream\r\n";
+    let path = "/interop.Interop/EchoPayload";
+    let mcp = http("application/json").replace(path, "/mcp").replace("content-type: application/json\r\n", accept);
     // A masked text frame that announces 100 000 bytes.
     let frame = [0x81, 0xFF, 0, 0, 0, 0, 0, 1, 0x86, 0xA0, 0, 0, 0, 0];
-    let path = "/interop.Interop/EchoPayload";
     // Each attack has a number of connections, and the parts that each connection sends. All connections send a part
     // before the next part is sent.
     let attacks: [(&str, usize, Vec<Vec<u8>>); 6] = [
         ("HTTP/1.1", BEGUN, vec![http("application/json").into(), b"{".to_vec(), b" ".to_vec()]),
-        ("MCP", BEGUN, vec![http("application/json").replace(path, "/mcp").into(), b"{".to_vec(), b" ".to_vec()]),
+        ("MCP", BEGUN, vec![mcp.into(), b"{".to_vec(), b" ".to_vec()]),
         ("HTTP/2", 1, vec![half_bodies_of_http2(path, "application/json")]),
         ("gRPC", 1, vec![half_bodies_of_http2(path, "application/grpc")]),
         ("WebSocket", BEGUN, vec![UPGRADE.into(), [&frame[..], b"{"].concat(), b" ".to_vec(), b" ".to_vec()]),
@@ -298,6 +300,10 @@ async fn half_bodies_reject_no_other_address_calls() {
                 let held = stats.memory_held();
                 assert_eq!(&status, b"HTTP/1.1 200", "{protocol}: call {number} of the other, {held} bytes held");
             }
+        }
+        if matches!(protocol, "HTTP/1.1" | "MCP" | "JSON-RPC") {
+            let is_waiting = |peer: &TcpStream| peer.try_read(&mut [0]).is_err();
+            assert!(greedy.iter().all(is_waiting), "{protocol}: server should wait for the rest of the requests");
         }
     }
 }

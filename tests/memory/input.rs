@@ -87,6 +87,8 @@ async fn large_metadata_requests_leave_others_served() {
     let requests: Vec<_> = (0..200).flat_map(|id| packet(id, super::attackers::PAYLOAD, &body)).collect();
     write_until_rejected(&mut hog, &[hello(), requests].concat(), &stats, 1).await;
     assert!(service.started.load(Ordering::SeqCst) > 10, "some requests should be held");
+    assert!(stats.rejected() > 0, "metadata should exceed the memory");
+    assert!(stats.memory_held() <= 4 * MIB, "{}", stats.memory_held());
     witness.is_served(100).await;
 }
 

@@ -2,6 +2,7 @@
 
 use crate::interop::{AddRequest, Count, InteropClient, Range};
 use crate::raw::{Raw, packet};
+use frisbee::Config;
 use frpc::{Channel, ChannelBuilder, Code, Request, Status};
 use std::time::Duration;
 use tokio::io::DuplexStream;
@@ -17,6 +18,12 @@ pub async fn deceived(settings: impl FnOnce(ChannelBuilder) -> ChannelBuilder) -
         .await
         .expect("server should accept the connection");
     (InteropClient::new(channel), accepted.await)
+}
+
+/// Like [`deceived`], with a client that does not close silent connections, and whose calls have no practical deadline.
+pub async fn deceived_patiently() -> (InteropClient, Raw) {
+    let config = Config::default().idle_timeout(HOUR);
+    deceived(|builder| builder.peer_kind_timeout(HOUR).timeout(HOUR).config(config)).await
 }
 
 /// Like [`deceived`], but over a pipe with a buffer of 64 KiB. The server can then write only as fast as the client

@@ -116,6 +116,14 @@ pub async fn serve_interop_with(builder: frpc::ServerBuilder) -> SocketAddr {
     serve(builder.add_service(interop::InteropServer::new(service::Service))).await
 }
 
+/// Like [`serve_interop`], but does not close silent connections. For tests of connections that are closed for another
+/// reason.
+pub async fn serve_patient() -> SocketAddr {
+    let hour = Duration::from_secs(3600);
+    let config = frisbee::Config::default().idle_timeout(hour);
+    serve_interop_with(frpc::Server::builder().config(config).first_header_timeout(hour)).await
+}
+
 /// Returns the I/O backends that this build supports.
 pub fn backends() -> &'static [IoBackend] {
     if cfg!(all(feature = "uring", target_os = "linux")) {

@@ -340,5 +340,8 @@ async fn timed_out_call_is_cancelled_without_reply() {
     client.send(greet(1, "wait", 0)).await;
     take(&server.events.began).await;
     take(&server.events.ended).await;
+    // A reply to the first call would arrive before this one.
+    client.send(greet(2, "Ada", 0)).await;
+    assert_eq!(client.reply().await, greeting(2, "Hello, Ada!"));
     assert_eq!(client.arrived(), 0);
 }
