@@ -13,8 +13,11 @@ use crate::observe::{ObservedMethod, Token, TraceContext};
 use crate::schema::method::Method;
 use crate::wire::body::AnyMessage;
 use crate::{Code, Response, Status};
+use std::future::poll_fn;
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 /// Default maximum number of attempts of an idempotent call, including the first attempt and a hedge. One retry covers
@@ -156,13 +159,13 @@ impl Channel {
             matches!(failed.sent, SentState::No | SentState::Early) && attempts.may_add(1, max)
         };
         if !can_continue {
-            return Err(std::mem::take(attempts).verdict(failed.status, method));
+            return Err(mem::take(attempts).verdict(failed.status, method));
         }
         // If the call has not run, another attempt needs neither backoff nor budget, because it adds no load. Yield,
         // because the connection is replaced only once its driver has ended, which may use the same thread.
         if !is_retry {
             attempts.fail(failed);
-            tokio::task::yield_now().await;
+            yield_once().await;
             return Ok(());
         }
         *since = None; // The failed attempt had a connection, so the next wait for one starts now.
@@ -203,6 +206,20 @@ impl Channel {
         };
         self.hedged(first, (message, reader), link, hedge, begin_hedge, attempts).await
     }
+}
+
+/// Lets other tasks run. Unlike [`tokio::task::yield_now`], it also returns if another executor blocks a thread of the
+/// runtime while it polls the call.
+async fn yield_once() {
+    let mut has_yielded = false;
+    poll_fn(|task| {
+        if mem::replace(&mut has_yielded, true) {
+            return Poll::Ready(());
+        }
+        task.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 /// Progress of a call through its attempts.
