@@ -4,7 +4,9 @@ use super::Kind;
 use super::client::{ClientShared, OwnedConnection};
 use super::inbox::{Entry, Inbox};
 use super::receive::{ClientRouter, Refusal};
+use frisbee::rpc::ParkedFuture;
 use frisbee::{CloseReason, Connection, Error, Packet, PacketId, SendError};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -81,8 +83,13 @@ async fn connect(
             tokio::time::sleep(pause(attempt, PAUSE_MIN, PAUSE_MAX)).await;
         }
         let router = ClientRouter::again(shared.upgrade().filter(|shared| shared.is_persistent())?);
-        match dial(router).await {
-            Ok(connection) => {
+        // Catch panics of the connector, because they would end this task, and the client would never reconnect.
+        let dialled = match catch_unwind(AssertUnwindSafe(|| dial(router))) {
+            Ok(dialling) => ParkedFuture::new(dialling).await,
+            Err(panic) => Err(panic),
+        };
+        match dialled {
+            Ok(Ok(connection)) => {
                 // Check again, because `Client::close` may have run during the dial and found only the lost connection.
                 let is_wanted = shared.upgrade().is_some_and(|shared| shared.is_persistent());
                 let own = own.upgrade().filter(|_| is_wanted);
@@ -92,7 +99,8 @@ async fn connect(
                 own?.replace(connection.clone());
                 return Some(connection);
             }
-            Err(error) => tracing::debug!(%error, attempt, "reconnecting to a broker failed"),
+            Ok(Err(error)) => tracing::debug!(%error, attempt, "reconnecting to a broker failed"),
+            Err(_) => tracing::debug!(attempt, "reconnecting to a broker panicked"),
         }
     }
     None
@@ -195,6 +203,7 @@ mod tests {
     use frisbee::BODY_MAX;
     use frisbee::rpc::ConnectionExt;
     use std::pin::pin;
+    use std::sync::atomic::{AtomicU32, Ordering};
     use std::task::{Context, Poll, Waker};
     use tokio::runtime::Handle;
     use tokio::sync::mpsc;
@@ -223,6 +232,29 @@ mod tests {
             dialled.recv().await.expect("client should dial again after the connection closed");
         }
         assert!(started.elapsed() > 5 * PAUSE_MAX, "{:?}", started.elapsed());
+    }
+
+    /// Regression test: if the connector panicked, the client never reconnected, and its subscriptions never ended.
+    #[tokio::test(start_paused = true)]
+    async fn panicking_connector_is_called_again() {
+        let (dials, mut dialled) = mpsc::unbounded_channel();
+        let connector = move || {
+            let (here, there) = frisbee::memory();
+            let number = dials.send(there).map_or(0, |()| DIALS.fetch_add(1, Ordering::Relaxed));
+            assert_ne!(number, 1, "connector panics on request of the test");
+            async move {
+                assert_ne!(number, 2, "connector panics on request of the test");
+                Ok(here)
+            }
+        };
+        static DIALS: AtomicU32 = AtomicU32::new(0);
+        let client = Client::connect_with_connector(frisbee::Client::builder(), connector).await;
+        let _client = client.expect("client should connect over the memory transport");
+        for _ in 0..3 {
+            drop(dialled.recv().await.expect("client should dial"));
+        }
+        let reconnected = tokio::time::timeout(10 * PAUSE_MAX, dialled.recv()).await;
+        assert!(reconnected.expect("client should dial again").is_some());
     }
 
     /// Regression test: a client that was closed while it reconnected connected nevertheless, and its subscriptions

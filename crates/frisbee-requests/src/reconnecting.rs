@@ -1,8 +1,10 @@
 //! A client that replaces lost connections.
 
 use crate::Backoff;
+use frisbee::rpc::ParkedFuture;
 use frisbee::{Client, ClientBuilder, Connection, Error, Router};
 use std::fmt;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -164,7 +166,13 @@ async fn keep_connected<R: Router>(
     let backoff = Backoff::new(PAUSE_MIN, PAUSE_MAX);
     let mut attempt = 0;
     loop {
-        match builder.clone().connect_shared(address.as_str(), router.clone()).await {
+        let (builder, target, router) = (builder.clone(), address.clone(), router.clone());
+        let connecting = ParkedFuture::new(async move { builder.connect_shared(target.as_str(), router).await });
+        // Catch panics of the router, because they would end this task, and callers would wait forever.
+        let connected = connecting.await.unwrap_or_else(|_| {
+            Err(Error::Connect { address: address.clone(), source: io::Error::other("the router panicked") })
+        });
+        match connected {
             Ok(connection) => {
                 let (made, closing) = (Instant::now(), CloseOnDrop(connection.clone()));
                 state.send_replace(State { connection: Some(connection), last_error: None });
@@ -203,8 +211,9 @@ impl Drop for CloseOnDrop {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frisbee::{Handlers, Server};
+    use frisbee::{Handlers, Outbox, Packet, Routed, Server};
     use std::net::SocketAddr;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     fn connect(address: String) -> ReconnectingClient {
         ReconnectingClient::new(Client::builder(), address, Handlers::new())
@@ -230,6 +239,32 @@ mod tests {
         let _ = first.await;
         let (_, _second) = server(address).await;
         assert!(!client.connection().await.is_closed());
+    }
+
+    /// Router that panics at its first connection.
+    #[derive(Default)]
+    struct Panicking(AtomicBool);
+
+    impl Router for Panicking {
+        type Session = ();
+
+        fn connected(&self, _connection: &Connection) {
+            assert!(self.0.swap(true, Ordering::Relaxed), "router panics on request of the test");
+        }
+
+        fn route(&self, (): &mut (), _packet: Packet, _outbox: &mut Outbox) -> Routed {
+            Routed::Continue
+        }
+    }
+
+    /// Regression test: the client never connected again, and its callers waited forever.
+    #[tokio::test]
+    async fn panicking_router_is_connected_again() {
+        let (address, _serving) = server(SocketAddr::from(([127, 0, 0, 1], 0))).await;
+        let client = ReconnectingClient::new(Client::builder(), address.to_string(), Panicking::default());
+        let client = client.expect("address and settings should be valid");
+        let connected = tokio::time::timeout(Duration::from_secs(60), client.connection()).await;
+        assert!(!connected.expect("client should connect").is_closed());
     }
 
     #[tokio::test]

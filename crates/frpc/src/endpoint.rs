@@ -44,7 +44,7 @@ use crate::wire::report;
 use crate::wire::translation::Translation;
 use crate::{Policy, Status, clock};
 use bytes::Bytes;
-use frisbee::rpc::ConnectionExt;
+use frisbee::rpc::{ConnectionExt, wake_all};
 use frisbee::{
     BatchEnd, CloseReason, Connection, ConnectionEvent, Declaration, HandOffRequest, Operation, Outbox, OverflowPolicy,
     Packet, PacketId, PeerKind, Routed, Router, Stream,
@@ -369,6 +369,10 @@ impl Router for Endpoint {
             Side::Dialling(calls) => calls.end(closed_status(reason)),
             Side::Accepting => session.calls().into_iter().for_each(|calls| calls.end(closed_status(reason))),
         }));
+        // If an observer has panicked, `settle` has not woken the callers that have replies.
+        if let Some(replies) = &mut session.replies {
+            wake_all(replies.wake.drain(..));
+        }
         notify_layout_waiters(&session.caller.connection);
         self.offer.mounts.disconnected(session.mounted, reason);
         settled.and(ended).unwrap_or_else(|panic| resume_unwind(panic));

@@ -168,8 +168,11 @@ impl Attachments {
         fence(Ordering::SeqCst);
         let Some(context) = self.context.get() else { return };
         let values = std::mem::take(&mut context.lock().values);
-        // Drop the values outside of the lock, because their destructors may use the attachments.
-        drop(values);
+        // Drop the values outside of the lock, because their destructors may use the attachments. Catch panics, so that
+        // the connection ends nevertheless.
+        for value in values {
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
+        }
     }
 }
 
@@ -222,6 +225,26 @@ mod tests {
         assert_eq!(attachments.remove::<u32>().as_deref(), Some(&8));
         assert_ne!(attachments.changes(), changes, "changed attachment should invalidate earlier permissions");
         assert_eq!(attachments.get::<String>().as_deref().map(String::as_str), Some("text"));
+    }
+
+    /// Value whose destructor panics.
+    struct Broken;
+
+    impl Drop for Broken {
+        fn drop(&mut self) {
+            panic!("destructor panics on request of the test");
+        }
+    }
+
+    /// Regression test: if the driver was dropped, the panic kept the connection open forever.
+    #[test]
+    fn panicking_destructor_spares_other_attachments() {
+        let attachments = Attachments::new();
+        let other = Arc::new(7_u32);
+        attachments.insert(Broken);
+        attachments.insert(other.clone());
+        attachments.handle_close(&CloseReason::Local);
+        assert_eq!(Arc::strong_count(&other), 1);
     }
 
     #[test]

@@ -215,9 +215,12 @@ impl CallTable {
         // Retire first, so that woken callers that retry choose another connection. Then fail the calls even if the
         // observer of the server has panicked.
         let retired = catch_unwind(AssertUnwindSafe(|| self.retire()));
-        let wake = self.calls.lock().end(status);
+        let mut calls = self.calls.lock();
+        let forgotten = catch_unwind(AssertUnwindSafe(|| calls.forget_timed()));
+        let wake = calls.end(status);
+        drop(calls);
         wake_all(wake);
-        retired.unwrap_or_else(|panic| resume_unwind(panic));
+        retired.and(forgotten).unwrap_or_else(|panic| resume_unwind(panic));
     }
 }
 
@@ -386,13 +389,13 @@ mod tests {
         assert_eq!(caller.0.load(Ordering::SeqCst), 2);
     }
 
-    /// Server observer that panics on every event.
+    /// Server observer that panics on every event, except when a measurement begins.
     #[derive(Debug)]
     struct BrokenObserver;
 
     impl ServerObserver for BrokenObserver {
         fn event(&self, event: ServerEvent) {
-            panic!("{event:?}")
+            assert!(matches!(event, ServerEvent::Timed(_)), "{event:?}");
         }
     }
 
@@ -403,7 +406,9 @@ mod tests {
         let table = CallTable::new(CalledServices::default(), None, Some(&server));
         let caller = Arc::<Counted>::default();
         let waker = caller.clone().into();
-        table.calls.lock().begin(Operation::FIRST_USER, None, &waker).expect("call table should have a free slot");
+        let ticket =
+            table.calls.lock().begin(Operation::FIRST_USER, None, &waker).expect("call table should have a free slot");
+        table.calls.lock().time(ticket, None);
         assert!(catch_unwind(AssertUnwindSafe(|| table.end(Status::unavailable("lost")))).is_err());
         assert_eq!(caller.0.load(Ordering::SeqCst), 1);
     }

@@ -140,7 +140,10 @@ async fn panicking_observer_does_not_block_calls_of_ended_connection() {
     let too_long = [0, 15, 0, 0, 0, 10, 255, 255, 255, 255];
     there.write_all(&[&hello[..], &answer, &too_long].concat()).await.expect("packets should be written");
     let ended = async { (first.await.err(), second.await.err()) };
+    let started = tokio::time::Instant::now();
     let (_, second) = tokio::time::timeout(Duration::from_secs(60), ended).await.expect("calls should end");
+    // `timeout` polls the calls once more when it expires.
+    assert!(started.elapsed() < Duration::from_secs(1), "calls should be woken");
     assert_eq!(second.map(|status| status.code()), Some(Code::Unavailable));
 }
 
