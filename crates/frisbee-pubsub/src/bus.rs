@@ -27,6 +27,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
@@ -240,7 +241,7 @@ impl Bus {
             if group.is_none() {
                 interests.insert(pattern.into(), interest.clone());
             }
-            self.backplane.join(&interest, PendingInterest(interest.clone()));
+            catch_panic(|| self.backplane.join(&interest, PendingInterest(interest.clone())));
         }
         interest
     }
@@ -255,7 +256,7 @@ impl Bus {
             if interest.group().is_none() {
                 interests.remove(interest.pattern());
             }
-            self.backplane.leave(interest);
+            catch_panic(|| self.backplane.leave(interest));
         }
     }
 
@@ -280,6 +281,17 @@ impl Bus {
                     return sent.unmark(&topic);
                 }
             }
+        }
+    }
+}
+
+/// Calls a backplane. A panic is logged instead of being passed on, because the broker would keep a part of the
+/// subscription, or would abort if it removes the subscriptions of a connection.
+fn catch_panic(call: impl FnOnce()) {
+    if catch_unwind(AssertUnwindSafe(call)).is_err() {
+        static LINE: LineLimit = LineLimit::new();
+        if let Some(suppressed) = LINE.may_say(Instant::now()) {
+            tracing::error!(target: "frisbee::pubsub", suppressed, "a backplane panicked");
         }
     }
 }

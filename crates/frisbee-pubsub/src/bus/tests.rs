@@ -110,12 +110,14 @@ impl Backplane for RecordingBackplane {
 
     fn join(&self, interest: &Arc<Interest>, joined: PendingInterest) {
         self.asked.lock().push(format!("+{}{}", interest.pattern(), interest.group().unwrap_or_default()));
+        assert_ne!(interest.pattern(), "broken", "backplane panics on request of the test");
         self.interests.lock().push(interest.clone());
         self.joining.lock().push(joined);
     }
 
     fn leave(&self, interest: &Arc<Interest>) {
         self.asked.lock().push(format!("-{}{}", interest.pattern(), interest.group().unwrap_or_default()));
+        assert_ne!(interest.pattern(), "broken", "backplane panics on request of the test");
     }
 
     fn publish(&self, _topic: &str, frame: Bytes) -> Result<(), BackplaneError> {
@@ -157,6 +159,22 @@ fn interest_spans_first_to_last_subscription() {
     assert_eq!(notes.asked.lock().len(), 6);
     assert!(notes.asked.lock()[4..].contains(&"-a".to_owned()));
     assert_eq!(broker.subscriptions(), 0);
+}
+
+/// Regression test: the broker kept the subscription forever, or aborted the process.
+#[test]
+fn panicking_backplane_leaves_no_subscription() {
+    let (notes, runtime) = (RecordingBackplane::default(), runtime());
+    let broker = Broker::builder().backplane(notes.clone()).build();
+    let [mut one, mut other] = [(); 2].map(|()| Member::new(&broker, runtime.handle()));
+    for peer in [&mut one, &mut other] {
+        peer.subscribe(1, "broken", "");
+        peer.subscribe(2, "broken", "");
+    }
+    let _ = one.send(Kind::Unsubscribe, 1, "");
+    one.vanish();
+    other.vanish();
+    assert_eq!((broker.subscriptions(), &**notes.asked.lock()), (0, &["+broken".to_owned(), "-broken".to_owned()][..]));
 }
 
 #[test]
