@@ -111,6 +111,18 @@ fn waiting_calls_are_charged_as_allocated() {
         let method = "interop.Interop/EchoLists";
         format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{{}}}}\n").into_bytes()
     });
+    // The bodies take 15 KiB each.
+    let space = " ".repeat(15 * 1024);
+    let _posted = waits_as_charged(gateway(), &service.started, (11_000, 75), |id| {
+        let method = "interop.Interop/EchoLists";
+        let call = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",{space}\"params\":{{}}}}");
+        post(id, "/", "application/json", call.as_bytes())
+    });
+    let _mcp_posted = waits_as_charged(gateway(), &service.started, (27_000, 90), |id| {
+        let params = "{\"name\":\"interop_Interop_EchoLists\",\"arguments\":{}}";
+        let call = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",{space}\"params\":{params}}}");
+        post(id, "/mcp", "application/json", call.as_bytes())
+    });
     let _grpc = waits_as_charged(gateway(), &service.started, (3200, 90), |id| {
         post(id, "/interop.Interop/EchoLists", "application/grpc+json", b"\0\0\0\0\x02{}")
     });

@@ -4,6 +4,7 @@ use super::allocator::live;
 use super::calls::post;
 use frisbee_tests::interop::InteropServer;
 use frisbee_tests::process::ran_alone;
+use frisbee_tests::raw::http2_frame;
 use frisbee_tests::service::Service;
 use frpc::{Server, Stats, Workers};
 use frpc_gateway::{Gateway, Http, ServeGateway as _};
@@ -87,6 +88,74 @@ fn long_call_leaves_no_memory() {
     }
 }
 
+/// Regression test: the rest of a stream kept the memory of earlier messages, and its charge shrank.
+#[test]
+fn long_stream_message_leaves_no_memory() {
+    if ran_alone(|| ()) {
+        return;
+    }
+    let (address, stats) = serve(Gateway::new().http(Http::new().grpc()));
+    let binary: Open = |address| {
+        let [long, short] = MESSAGES.map(envelope);
+        // The first byte of the next message follows each message.
+        open_chat(address, "application/grpc+json", [[&long[..], b"\0"].concat(), [&short[1..], b"\0"].concat()])
+    };
+    let text: Open = |address| {
+        let parts = MESSAGES.map(|length| base64(&envelope(length)));
+        open_chat(address, "application/grpc-web-text+json", parts)
+    };
+    for (name, open) in [("gRPC", binary), ("gRPC-Web as text", text)] {
+        let (kept, charged) = kept_and_charged(address, &stats, (open, 40), KEPT_BY_STREAM);
+        println!("{name}: {kept} bytes a connection, {charged} charged");
+        assert!(kept <= KEPT_BY_STREAM, "{name}: {kept} bytes a connection, {charged} charged");
+    }
+}
+
+/// Maximum memory in bytes that a connection with an idle stream may keep.
+const KEPT_BY_STREAM: usize = 24 * 1024;
+
+/// Lengths of the messages. With their prefixes, they are multiples of three bytes, which base64 encodes without padding.
+const MESSAGES: [usize; 2] = [60_001, 22];
+
+/// Returns a message of this length, with its prefix.
+fn envelope(length: usize) -> Vec<u8> {
+    let prefix = u32::try_from(length).expect("message should be short").to_be_bytes();
+    [b"\0", &prefix[..], format!("{:length$}", r#"{"value":"a"}"#).as_bytes()].concat()
+}
+
+fn base64(bytes: &[u8]) -> Vec<u8> {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let encode = |group: &[u8]| {
+        let bits = group.iter().fold(0, |bits, byte| bits << 8 | usize::from(*byte));
+        [18, 12, 6, 0].map(|shift| DIGITS[bits >> shift & 63])
+    };
+    bytes.chunks(3).flat_map(encode).collect()
+}
+
+/// Opens a stream and sends these parts of its body. Waits for the reply to each part.
+fn open_chat(address: SocketAddr, content_type: &str, parts: [Vec<u8>; 2]) -> TcpStream {
+    let head = post(0, "/interop.Interop/Chat", content_type, b"");
+    // Remove the empty DATA frame, which ends the request.
+    let mut socket = connect(address, &head[..head.len() - 9]);
+    for part in parts {
+        for data in part.chunks(16 * 1024) {
+            socket.write_all(&http2_frame(0, 0, 1, data)).expect("write should succeed");
+        }
+        while read_frame(&mut socket).0 != 0 {}
+    }
+    socket
+}
+
+/// Reads an HTTP/2 frame and returns its type and flags.
+fn read_frame(socket: &mut TcpStream) -> (u8, u8) {
+    let mut head = [0; 9];
+    socket.read_exact(&mut head).expect("server should send frames");
+    let [a, b, c, kind, flags, ..] = head;
+    let mut body = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
+    socket.read_exact(&mut body).expect("server should send whole frames");
+    (kind, flags)
+}
+
 fn long_payload() -> String {
     format!(r#"{{"data":"{}"}}"#, "A".repeat(60_000))
 }
@@ -167,11 +236,7 @@ fn open_http2(address: SocketAddr) -> TcpStream {
     let mut socket = connect(address, &post(0, "/interop.Interop/Add", "application/grpc+json", b"\0\0\0\0\x02{}"));
     // The trailers end with `grpc-status: 0`.
     loop {
-        let mut head = [0; 9];
-        socket.read_exact(&mut head).expect("server should send frames");
-        let [a, b, c, kind, flags, ..] = head;
-        let mut body = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
-        socket.read_exact(&mut body).expect("server should send whole frames");
+        let (kind, flags) = read_frame(&mut socket);
         if kind == 1 && flags & 1 != 0 {
             return socket;
         }

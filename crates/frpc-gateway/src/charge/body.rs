@@ -107,6 +107,22 @@ impl GrowingBody {
         Ok(())
     }
 
+    /// Releases the memory of the bytes that were split off, if it is most of the buffer. Otherwise, the charge would
+    /// shrink with the rest of the body, which keeps the whole buffer.
+    ///
+    /// # Errors
+    /// If the client may not use the memory of the rest.
+    pub(crate) fn compact(&mut self, context: &AdapterContext) -> Result<(), Status> {
+        if self.bytes.is_empty() {
+            self.clear();
+        } else if self.enlarged >= CHARGED_MIN && self.bytes.len() < self.enlarged / 2 {
+            let Self { bytes, hold, .. } = std::mem::take(self);
+            drop(hold);
+            self.extend(context, &bytes, 0)?;
+        }
+        Ok(())
+    }
+
     /// Clears the body and releases its memory.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();

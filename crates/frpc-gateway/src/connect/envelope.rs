@@ -177,10 +177,7 @@ impl Messages {
         self.buffer.bytes.advance(PREFIX);
         let message = self.buffer.bytes.split_to(length).freeze();
         self.pace.complete();
-        if self.buffer.bytes.is_empty() {
-            // Clear the empty buffer to release its memory charge while the stream waits for the next message.
-            self.buffer.clear();
-        }
+        self.buffer.compact(&self.context)?;
         let message = decode(flags, message, self.encoding, limit)?;
         if self.is_single && message.len() >= CHARGED_MIN {
             // Charge the message, because it is withheld until the body ends.
@@ -201,7 +198,10 @@ impl Messages {
         let whole = text.split_to(text.len() / 4 * 4);
         buffer.reserve(context, whole.len() / 4 * 3, 0)?;
         let invalid = || Status::invalid_argument("the body is not base64");
-        crate::base64::decode_parts(&whole, &mut buffer.bytes).ok_or_else(invalid)
+        crate::base64::decode_parts(&whole, &mut buffer.bytes).ok_or_else(invalid)?;
+        // Copy the rest, because a slice would keep the memory of the whole part, which is not charged.
+        *text = BytesMut::from(&text[..]);
+        Ok(())
     }
 
     fn poll_message(&mut self, task: &mut Context<'_>) -> Poll<Option<Result<Bytes, Status>>> {

@@ -333,12 +333,13 @@ impl<'a> Driver<'a> {
         let waiting = self.input.len();
         let has_read = !has_left && self.read(task)?;
         self.handle_events(turn).map_err(failed(io::ErrorKind::InvalidData))?;
-        if has_read {
+        // Handling input that the last turn has left is progress too, because it permits the next read.
+        let has_consumed = has_read || self.input.len() < waiting;
+        if has_consumed {
             // Copy the rest of the input, because it may wait and must not retain the buffer of the thread.
             self.input = Bytes::copy_from_slice(&self.input);
         }
-        // Handling input that the last turn has left is progress too, because it permits the next read.
-        is_busy |= has_read || self.input.len() < waiting;
+        is_busy |= has_consumed;
         // Copy incomplete requests out of the thread's read buffer, because a slice would keep the whole buffer from
         // being reused.
         self.keep_begun();

@@ -15,6 +15,8 @@ pub(crate) async fn answer(
 ) -> Option<Bytes> {
     let mut session = Session::new(gateway, context, metadata).without_notices();
     session.handle(&body);
+    // Free the body, which is not charged, before waiting for the calls.
+    drop(body);
     complete(&mut session).await
 }
 

@@ -186,8 +186,10 @@ impl McpEndpoint<'_> {
         if session.has_progress() {
             return Ok(Outcome::Events(Box::new(Events { session, _registered: registered, _charged: charged })));
         }
+        // The caller keeps the body for its id.
+        let body_charge = context.charge(body.len());
         session.finish().await;
-        drop(charged);
+        drop((charged, body_charge));
         let mut output = std::mem::take(session.output());
         if output.pop().is_none() {
             // The call was cancelled, so the client expects no reply.
