@@ -105,7 +105,8 @@ fn long_stream_message_leaves_no_memory() {
         open_chat(address, "application/grpc-web-text+json", parts)
     };
     for (name, open) in [("gRPC", binary), ("gRPC-Web as text", text)] {
-        let (kept, charged) = kept_and_charged(address, &stats, (open, 40), KEPT_BY_STREAM);
+        // Do not wait until less is kept, because the server ends the streams after some seconds.
+        let (kept, charged) = kept_and_charged(address, &stats, (open, 40), usize::MAX - 1);
         println!("{name}: {kept} bytes a connection, {charged} charged");
         assert!(kept <= KEPT_BY_STREAM, "{name}: {kept} bytes a connection, {charged} charged");
     }
