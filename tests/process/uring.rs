@@ -76,6 +76,8 @@ async fn dropped_calls_and_connections_leave_no_state() {
     }
     let address = serve().await;
     let steady = client(address).await;
+    // After a call, the server has accepted the connection.
+    steady.add(AddRequest { a: 0, b: 1 }).await.expect("call should succeed");
     let before = sockets();
     let rounds = std::env::var("FRISBEE_DROPS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(40);
     for round in 0..rounds {
