@@ -256,19 +256,27 @@ fn unreached_server_is_unavailable() {
     }
 }
 
-/// Regression test: values of maps were compared only if their messages had the same name.
-#[test]
-fn diff_compares_values_of_maps() {
+/// Runs `frpc diff` on two versions of the package `stock` with these declarations.
+fn diff_of(versions: [&str; 2]) -> Output {
     let folder = tempfile::tempdir().expect("folder should be created");
-    let [old, new] = [("A", "string"), ("B", "repeated string")].map(|(name, kind)| {
-        let path = folder.path().join(format!("{name}.proto"));
-        let value = format!("message {name} {{ {kind} of = 1; }}");
-        let text =
-            format!("syntax = \"proto3\"; package stock; message Shelf {{ map<string, {name}> items = 1; }} {value}");
+    let mut number = 0;
+    let [old, new] = versions.map(|declarations| {
+        number += 1;
+        let path = folder.path().join(format!("{number}.proto"));
+        let text = format!("syntax = \"proto3\"; package stock; {declarations}");
         fs::write(&path, text).expect("schema should be written");
         path.to_str().expect("path should be UTF-8").to_owned()
     });
-    let output = run("", &["diff", &old, &new]);
+    run("", &["diff", &old, &new])
+}
+
+/// Regression test: values of maps were compared only if their messages had the same name.
+#[test]
+fn diff_compares_values_of_maps() {
+    let [old, new] = [("A", "string"), ("B", "repeated string")].map(|(name, kind)| {
+        format!("message Shelf {{ map<string, {name}> items = 1; }} message {name} {{ {kind} of = 1; }}")
+    });
+    let output = diff_of([&old, &new]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("stock.A.of = 1") && output.status.code() == Some(1), "{output:?}");
 }
@@ -276,17 +284,11 @@ fn diff_compares_values_of_maps() {
 /// Regression test: changes of presence and oneofs were not printed, although they can lose values.
 #[test]
 fn diff_prints_changes_of_presence_and_oneofs() {
-    let folder = tempfile::tempdir().expect("folder should be created");
-    let schema = |name: &str, fields: &str| {
-        let path = folder.path().join(name);
-        fs::write(&path, format!("syntax = \"proto3\"; package stock; message A {{ {fields} }}"))
-            .expect("schema should be written");
-        path.to_str().expect("path should be UTF-8").to_owned()
-    };
     let kept = "A same = 5; repeated int32 list = 6; oneof kept { int32 z = 7; }";
     let old = format!("string a = 1; optional int32 b = 2; int32 c = 3; oneof d {{ int32 e = 4; }} {kept}");
     let new = format!("optional string a = 1; int32 b = 2; oneof f {{ int32 c = 3; }} int32 e = 4; {kept}");
-    let text = stdout(&run("", &["diff", &schema("old.proto", &old), &schema("new.proto", &new)]));
+    let [old, new] = [old, new].map(|fields| format!("message A {{ {fields} }}"));
+    let text = stdout(&diff_of([&old, &new]));
     let expected = [
         "safe   stock.A.a = 1: optional added",
         "safe   stock.A.b = 2: optional removed",
@@ -299,18 +301,11 @@ fn diff_prints_changes_of_presence_and_oneofs() {
 /// Regression test: a new first alias, and the values of an enum that replaced another one, were not printed.
 #[test]
 fn diff_prints_names_of_enum_values_in_json() {
-    let folder = tempfile::tempdir().expect("folder should be created");
-    let schema = |name: &str, declarations: &str| {
-        let path = folder.path().join(name);
-        fs::write(&path, format!("syntax = \"proto3\"; package stock; {declarations}"))
-            .expect("schema should be written");
-        path.to_str().expect("path should be UTF-8").to_owned()
-    };
     let old = "enum E { option allow_alias = true; NONE = 0; RED = 1; ROSE = 1; } enum F { LOW = 0; HIGH = 1; } \
                message A { map<string, F> levels = 1; }";
     let new = "enum E { option allow_alias = true; NONE = 0; ROSE = 1; RED = 1; } enum G { FEW = 0; HIGH = 1; } \
                message A { map<string, G> levels = 1; }";
-    let text = stdout(&run("", &["diff", &schema("old.proto", old), &schema("new.proto", new)]));
+    let text = stdout(&diff_of([old, new]));
     let expected = [
         "safe   stock.E.RED = 1: first name became ROSE, also in JSON",
         "safe   stock.F.LOW = 0: renamed to FEW, also in JSON",
@@ -320,15 +315,8 @@ fn diff_prints_names_of_enum_values_in_json() {
 
 #[test]
 fn diff_names_removed_fields_without_reserved_numbers() {
-    let folder = tempfile::tempdir().expect("folder should be created");
-    let [old, new] = [("old", "int32 a = 2; int32 b = 5; int32 c = 7; int32 d = 8;"), ("new", "reserved 2, 5 to 7;")]
-        .map(|(name, fields)| {
-            let path = folder.path().join(format!("{name}.proto"));
-            fs::write(&path, format!("syntax = \"proto3\"; package stock; message A {{ {fields} }}"))
-                .expect("schema should be written");
-            path.to_str().expect("path should be UTF-8").to_owned()
-        });
-    let text = stdout(&run("", &["diff", &old, &new]));
+    let old = "message A { int32 a = 2; int32 b = 5; int32 c = 7; int32 d = 8; }";
+    let text = stdout(&diff_of([old, "message A { reserved 2, 5 to 7; }"]));
     let expected = [
         "safe   stock.A.a = 2: field removed",
         "safe   stock.A.b = 5: field removed",
