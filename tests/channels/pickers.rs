@@ -7,8 +7,8 @@ use frisbee_tests::until;
 use frpc::observe::ServerLoad;
 use frpc::picker::{BoxFuture, Link, LinkFactory, Links, PendingCall, Pick, PickedConnection, Picker, WaitPolicy};
 use frpc::{Channel, Code, Request, Server, Status};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 const SOON: Duration = Duration::from_millis(1);
@@ -79,6 +79,60 @@ fn trying_channel(calls_max: u32) -> (Channel, Vec<Arc<State>>) {
         }))))
     });
     (channel.expect("channel should have no overlapping services"), states)
+}
+
+/// A picker that returns its first connection forever.
+struct Stale(Links, OnceLock<Arc<Link>>);
+
+impl Picker for Stale {
+    fn pick(&self, _call: &PendingCall<'_>) -> Pick {
+        self.1.get().map_or(Pick::Connecting, |link| Pick::Ready(PickedConnection::new(link.clone())))
+    }
+
+    fn connect(&self, wait: WaitPolicy) -> BoxFuture<'_, Result<PickedConnection, Status>> {
+        Box::pin(async move {
+            let link = self.0.connect(wait).await?;
+            Ok(PickedConnection::new(self.1.get_or_init(|| link).clone()))
+        })
+    }
+
+    fn link(&self) -> Option<Arc<Link>> {
+        self.1.get().cloned()
+    }
+
+    fn stay_connected(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::pending())
+    }
+
+    fn close(&self) {
+        self.0.close();
+    }
+
+    fn loads(&self) -> Vec<ServerLoad> {
+        Vec::new()
+    }
+}
+
+/// Regression test: calls on a closed connection were repeated without yielding, so that their deadlines did not end
+/// them.
+#[tokio::test]
+async fn calls_on_stale_connection_end_at_deadline() {
+    let channel = Channel::builder().timeout(Duration::from_millis(100)).connect_picker(|factory| {
+        let (links, _) = server(factory, 100);
+        Ok(Arc::new(Stale(links, OnceLock::new())))
+    });
+    let channel = channel.expect("channel should have no overlapping services");
+    let (client, asking) = (ExtensionClient::new(channel.clone()), ExtensionClient::new(channel.request_hand_off().0));
+    client.get(Time::default()).await.expect("call should succeed");
+    let connection = channel.connection().expect("channel should be connected");
+    connection.close();
+    connection.closed().await;
+    let statuses = [
+        client.get(Time::default()).await.expect_err("unary call should fail"),
+        client.flood(Time::default()).await.expect_err("stream should fail"),
+        asking.get(Time::default()).await.expect_err("hand-off should fail"),
+    ];
+    assert_eq!(statuses.map(|status| status.code()), [Code::DeadlineExceeded; 3]);
 }
 
 /// Regression: the clones of a link that a picker kept were counted as calls in progress.

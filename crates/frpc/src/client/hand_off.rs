@@ -7,6 +7,7 @@ use crate::client::attempt::AnyReply;
 use crate::client::call::PendingCall;
 use crate::client::channel::Channel;
 use crate::client::picker::PickedConnection;
+use crate::client::retrying::yield_once;
 use crate::clock;
 use crate::context;
 use crate::wire::body::{self, AnyMessage, DecodeOptions, EncodeBody, Flags, Writing, alone};
@@ -16,6 +17,7 @@ use bytes::Bytes;
 use frisbee::rpc::ConnectionExt;
 use frisbee::{Connection, HandOffAccepted, HandOffError, PacketId};
 use polyglot::{Form, Message};
+use std::mem;
 use std::time::{Duration, Instant};
 
 /// Makes a call that requests a connection hand-off. The future is boxed, so that it is compiled once rather than for
@@ -81,7 +83,11 @@ impl HandOffCall<'_> {
         let Self { channel, call, .. } = *self;
         let method = call.method;
         let (mut started, mut delay) = (None, Duration::from_millis(1));
+        let mut is_repeated = false;
         loop {
+            if mem::replace(&mut is_repeated, true) {
+                yield_once().await;
+            }
             let PickedConnection { link, .. } = channel.link_for(&call, self.until, &mut started).await?;
             let connection = link.native()?;
             let peer = link.unless_abandoned(connection.peer_known()).await;

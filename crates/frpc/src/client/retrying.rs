@@ -161,8 +161,8 @@ impl Channel {
         if !can_continue {
             return Err(mem::take(attempts).verdict(failed.status, method));
         }
-        // If the call has not run, another attempt needs neither backoff nor budget, because it adds no load. Yield,
-        // because the connection is replaced only once its driver has ended, which may use the same thread.
+        // Retry a call that has not run without backoff or budget, because it adds no load. Yield first, because the
+        // driver of the closed connection may need this thread to finish.
         if !is_retry {
             attempts.fail(failed);
             yield_once().await;
@@ -208,9 +208,9 @@ impl Channel {
     }
 }
 
-/// Lets other tasks run. Unlike [`tokio::task::yield_now`], it also returns if another executor blocks a thread of the
-/// runtime while it polls the call.
-async fn yield_once() {
+/// Yields to other tasks. Unlike [`tokio::task::yield_now`], this also works inside another executor's `block_on` on a
+/// thread of the runtime, which would never process tokio's deferred wake-ups.
+pub(crate) async fn yield_once() {
     let mut has_yielded = false;
     poll_fn(|task| {
         if mem::replace(&mut has_yielded, true) {

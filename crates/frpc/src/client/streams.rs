@@ -12,6 +12,7 @@ use crate::client::grpc;
 use crate::client::link::Link;
 use crate::client::middleware_call::around;
 use crate::client::picker::PickedConnection;
+use crate::client::retrying::yield_once;
 use crate::clock;
 use crate::context;
 use crate::observe::observers::ObservedCall;
@@ -399,6 +400,7 @@ impl OpenDeadlines {
                     if let Some(opened) = self.try_open(channel, &call, &is_unclear, started).await? {
                         return Ok(opened);
                     }
+                    yield_once().await;
                 }
             };
             let opened = clock::within(&self.runtime, self.open_until, open).await;
