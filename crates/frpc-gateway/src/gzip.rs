@@ -23,6 +23,8 @@ pub(crate) fn inflate(bytes: &[u8], limit: u64) -> Result<Bytes, Status> {
     if out.len() as u64 > limit {
         return Err(Status::resource_exhausted(format!("the message has more than {limit} bytes")));
     }
+    // Release the spare capacity, because messages are charged by their length.
+    out.shrink_to_fit();
     Ok(out.into())
 }
 

@@ -107,8 +107,8 @@ impl GrowingBody {
         Ok(())
     }
 
-    /// Releases the memory of the bytes that were split off, if it is most of the buffer. Otherwise, the charge would
-    /// shrink with the rest of the body, which keeps the whole buffer.
+    /// Moves the remaining bytes to a smaller buffer once more than half of the body has been split off. Otherwise, the
+    /// next [`reserve`](Self::reserve) would charge only the remaining bytes, although they retain the whole buffer.
     ///
     /// # Errors
     /// If the client may not use the memory of the rest.
@@ -121,6 +121,11 @@ impl GrowingBody {
             self.extend(context, &bytes, 0)?;
         }
         Ok(())
+    }
+
+    /// Returns the memory in bytes that the body is charged.
+    pub(crate) fn charged(&self) -> usize {
+        self.hold.as_ref().map_or(0, |_| self.enlarged)
     }
 
     /// Clears the body and releases its memory.

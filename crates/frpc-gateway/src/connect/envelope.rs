@@ -177,12 +177,15 @@ impl Messages {
         self.buffer.bytes.advance(PREFIX);
         let message = self.buffer.bytes.split_to(length).freeze();
         self.pace.complete();
+        // An uncompressed message retains the buffer.
+        let retained = if flags & COMPRESSED == 0 { self.buffer.charged() } else { 0 };
         self.buffer.compact(&self.context)?;
         let message = decode(flags, message, self.encoding, limit)?;
         if self.is_single && message.len() >= CHARGED_MIN {
             // Charge the message, because it is withheld until the body ends.
-            check_room(&self.context, message.len())?;
-            self.hold = Some(self.context.charge(message.len()));
+            let memory = message.len().max(retained);
+            check_room(&self.context, memory)?;
+            self.hold = Some(self.context.charge(memory));
         }
         Ok(Some(message))
     }
@@ -199,7 +202,7 @@ impl Messages {
         buffer.reserve(context, whole.len() / 4 * 3, 0)?;
         let invalid = || Status::invalid_argument("the body is not base64");
         crate::base64::decode_parts(&whole, &mut buffer.bytes).ok_or_else(invalid)?;
-        // Copy the rest, because a slice would keep the memory of the whole part, which is not charged.
+        // Copy the rest, because a slice would retain the whole part, which is not charged.
         *text = BytesMut::from(&text[..]);
         Ok(())
     }
