@@ -53,6 +53,9 @@ pub(super) const SHARED_MIN: usize = 16 * 1024;
 /// topics needs one for each change of topic.
 const RUNS_KEPT: usize = 64;
 
+/// Maximum memory in bytes of an unused [`RouteBatch`], because it is not charged to any connection.
+const RUN_KEPT_MAX: usize = 8 * 1024;
+
 thread_local! {
     /// Unused [`RouteBatch`] values for reuse. They belong to the thread rather than to a connection, so that idle
     /// connections do not hold memory for them.
@@ -334,9 +337,13 @@ impl Fanout {
         // Hold the lock until here, because offsets must have the same order in every queue. Messages for groups have
         // no offsets, so they need no lock.
         drop(records);
-        for run in runs.iter_mut() {
+        for (number, run) in runs.iter_mut().enumerate() {
             run.packets.clear();
             run.recording = None;
+            // The first one is used by every batch.
+            if number > 0 && run.packets.packets.memory() > RUN_KEPT_MAX {
+                run.packets = QueueSegment::new();
+            }
         }
         self.used = 0;
         self.runs.truncate(RUNS_KEPT);
