@@ -285,8 +285,8 @@ impl Bus {
     }
 }
 
-/// Calls a backplane. A panic is logged instead of being passed on, because the broker would keep a part of the
-/// subscription, or would abort if it removes the subscriptions of a connection.
+/// Calls a backplane and logs a panic. Unwinding would leave a subscription half removed, and would abort the process if
+/// it happened twice while a connection's subscriptions are removed.
 fn catch_panic(call: impl FnOnce()) {
     if catch_unwind(AssertUnwindSafe(call)).is_err() {
         static LINE: LineLimit = LineLimit::new();

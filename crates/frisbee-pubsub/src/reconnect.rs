@@ -83,7 +83,7 @@ async fn connect(
             tokio::time::sleep(pause(attempt, PAUSE_MIN, PAUSE_MAX)).await;
         }
         let router = ClientRouter::again(shared.upgrade().filter(|shared| shared.is_persistent())?);
-        // Catch panics of the connector, because they would end this task, and the client would never reconnect.
+        // Treat a panic in the connector as a failed attempt, because it would end the reconnect task.
         let dialled = match catch_unwind(AssertUnwindSafe(|| dial(router))) {
             Ok(dialling) => ParkedFuture::new(dialling).await,
             Err(panic) => Err(panic),
@@ -122,8 +122,8 @@ async fn subscribe_again(shared: &ClientShared, connection: &Connection) {
         match subscribe_disconnected(shared, connection, attempt == 0).await {
             Ok(true) => {}
             Ok(false) => return,
-            // The connection was lost again. `ClientShared::again` may have cleared the marks after that, so set them
-            // again for the next connection.
+            // The connection was lost again, perhaps before `ClientShared::again` cleared the marks. Restore them, so
+            // that the next connection renews all subscriptions.
             Err(_) => return shared.mark_all_disconnected(),
         }
     }
@@ -234,7 +234,7 @@ mod tests {
         assert!(started.elapsed() > 5 * PAUSE_MAX, "{:?}", started.elapsed());
     }
 
-    /// Regression test: if the connector panicked, the client never reconnected, and its subscriptions never ended.
+    /// Regression test: a panic in the connector ended the reconnect task, so subscriptions waited forever.
     #[tokio::test(start_paused = true)]
     async fn panicking_connector_is_called_again() {
         let (dials, mut dialled) = mpsc::unbounded_channel();

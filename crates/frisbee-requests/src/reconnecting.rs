@@ -168,7 +168,7 @@ async fn keep_connected<R: Router>(
     loop {
         let (builder, target, router) = (builder.clone(), address.clone(), router.clone());
         let connecting = ParkedFuture::new(async move { builder.connect_shared(target.as_str(), router).await });
-        // Catch panics of the router, because they would end this task, and callers would wait forever.
+        // Treat a panic in the router as a failed attempt, because it would end the reconnect task.
         let connected = connecting.await.unwrap_or_else(|_| {
             Err(Error::Connect { address: address.clone(), source: io::Error::other("the router panicked") })
         });
@@ -257,7 +257,7 @@ mod tests {
         }
     }
 
-    /// Regression test: the client never connected again, and its callers waited forever.
+    /// Regression test: the panic ended the reconnect task, so callers waited forever.
     #[tokio::test]
     async fn panicking_router_is_connected_again() {
         let (address, _serving) = server(SocketAddr::from(([127, 0, 0, 1], 0))).await;

@@ -162,7 +162,7 @@ pub(crate) trait AnyResolver: Send {
 
 impl<R: Resolver> AnyResolver for R {
     fn next(&mut self) -> Answering<'_> {
-        // Call `next` inside the future: the caller catches panics only while it polls.
+        // Call `next` inside the future, because the caller catches panics only while polling it.
         Box::pin(async move { Resolver::next(self).await })
     }
 

@@ -123,7 +123,8 @@ impl Router for Endpoint {
             },
             Err(panic) => (panic, None),
         };
-        // A hook or a mounted router panicked. `disconnected` will not be called, so end the calls here.
+        // A hook or a mounted router panicked. The driver does not call `disconnected` without a session, so end the
+        // calls here.
         let why = "a hook or a router panicked while the connection was set up";
         let calls = self.side.calls().cloned().or_else(|| connection.attachments().get());
         calls.iter().for_each(|calls| calls.end(unreachable(why)));

@@ -313,7 +313,7 @@ impl ServerEstimate {
 
     /// Records that a connection to the server was established.
     fn connect(&self) {
-        // The clock may be stale, because most choices do not read the time.
+        // Choosing a server rarely reads the time, so the cached time may be old.
         self.clock.refresh();
         let mut state = self.state.lock();
         (state.arrived_at, state.reported) = (self.clock.now(), None);
@@ -336,7 +336,7 @@ impl ServerEstimate {
     /// Sends the server no calls for a while, because it has rejected a call or not replied in time.
     #[cold]
     fn eject(&self, ejection: (u64, u32)) {
-        // A stale clock would end the ejection early. Most choices do not read the time.
+        // Choosing a server rarely reads the time, and an old one would end the ejection early.
         self.clock.refresh();
         let mut state = self.state.lock();
         state.eject(ejection, self.clock.now());

@@ -329,7 +329,7 @@ mod tests {
         let fleet = || FleetView::of(&channel).expect("channel should have a fleet");
         tokio::time::sleep(PAUSE_FIRST / 4).await;
         assert!(fleet().resolver_failure.is_some_and(|failure| failure.contains("panicked")));
-        // Enough for two retries, with growing pauses.
+        // Wait for both retries. The pause grows after each failure.
         tokio::time::sleep(PAUSE_FIRST * 4).await;
         assert_eq!((fleet().servers.len(), fleet().resolver_failure), (1, None));
     }

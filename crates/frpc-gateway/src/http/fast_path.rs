@@ -164,6 +164,7 @@ impl<'a> FastPath<'a> {
                 after(*idle_since.get_or_insert_with(now), self.gateway.idle_timeout)
             } else {
                 self.own_input();
+                // Free the buffer, because only its content is charged.
                 self.output = Vec::new();
                 // Count the deadline from the first byte of the head, so that a client that sends single bytes cannot
                 // extend it.
@@ -288,8 +289,8 @@ impl<'a> FastPath<'a> {
         }
     }
 
-    /// Copies the rest of an input, because it keeps the memory of the whole input, which is not charged. A rest of more
-    /// than half of a read is charged sufficiently.
+    /// Copies unprocessed input to a buffer of its own. Otherwise, a few bytes would retain the whole buffer of earlier
+    /// requests, which is not charged. More than half of a buffer is not worth copying.
     #[cold]
     fn compact_input(&mut self) {
         if self.input.len() < READ_MAX / 2 {
@@ -448,8 +449,8 @@ impl<'a> FastPath<'a> {
 
     /// Receives the rest of the request body. Returns the body and the time spent receiving it.
     ///
-    /// Returns the connection's next action instead if the body is too long or late, if its memory cannot be reserved,
-    /// or if the client disconnects.
+    /// If the body is rejected or the client disconnects, returns the connection's next action. A body is rejected if it
+    /// exceeds the limit, misses the call's deadline, arrives too slowly, or if its memory cannot be reserved.
     async fn body(
         &mut self,
         length: u64,
@@ -502,8 +503,8 @@ impl<'a> FastPath<'a> {
         Ok(Ok((growing.freeze(), now() - began)))
     }
 
-    /// Reads up to `room` bytes of a request body and returns their number, which is 0 if the client has disconnected.
-    /// Returns an error status if the call is due or the client sends too slowly.
+    /// Reads up to `room` bytes of a request body. Returns 0 if the client has disconnected, and an error status if the
+    /// deadline `due` has passed or the client sends too slowly.
     async fn read_part(
         &mut self,
         body: &mut BytesMut,
@@ -583,7 +584,7 @@ impl<'a> FastPath<'a> {
         if is_separate { self.flush(&answer.body).await } else { Ok(()) }
     }
 
-    /// Writes the output buffer followed by `body`. Called before each wait.
+    /// Writes the output buffer followed by `body`. Must be called before the connection waits.
     async fn flush(&mut self, body: &[u8]) -> io::Result<()> {
         if !self.input.is_empty() {
             self.compact_input();

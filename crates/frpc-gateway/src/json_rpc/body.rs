@@ -15,7 +15,7 @@ pub(crate) async fn answer(
 ) -> Option<Bytes> {
     let mut session = Session::new(gateway, context, metadata).without_notices();
     session.handle(&body);
-    // Free the body, which is not charged, before waiting for the calls.
+    // Free the body before waiting for the calls, because it is no longer charged.
     drop(body);
     complete(&mut session).await
 }

@@ -186,7 +186,7 @@ impl McpEndpoint<'_> {
         if session.has_progress() {
             return Ok(Outcome::Events(Box::new(Events { session, _registered: registered, _charged: charged })));
         }
-        // The caller keeps the body for its id.
+        // Charge the body, because `answer` retains it until this function returns.
         let body_charge = context.charge(body.len());
         session.finish().await;
         drop((charged, body_charge));
