@@ -85,6 +85,13 @@ mod tests {
     }
 
     #[test]
+    fn inflated_message_has_no_spare_capacity() {
+        let message = inflate(&deflate(&[b'a'; 100_001]), 1 << 20).expect("message should be valid gzip");
+        let buffer = message.try_into_mut().expect("message should not be shared");
+        assert_eq!(buffer.capacity(), 100_001);
+    }
+
+    #[test]
     fn gzip_is_recognised_in_accept_encoding() {
         for (list, expected) in [
             ("gzip", true),
