@@ -1,9 +1,11 @@
 //! Slots for calls at either end: permits of handlers, and slots of waiting callers.
 
-use frisbee::{Config, Connection, ConnectionEvent, Outbox, Packet, Routed, Router};
+use frisbee::{BODY_MAX_LEAST, Config, Connection, ConnectionEvent, Outbox, Packet, Routed, Router};
 use frisbee_tests::interop::{Empty, Interop, InteropClient, InteropServer, Payload, Range};
 use frisbee_tests::{left_to_service, serve};
+use frpc::codegen::{Client as _, Method};
 use frpc::{Channel, Code, Policy, Request, Response, Server, Status};
+use polyglot::{DecodeError, Decoder, EncodeError, Encoder, Message, Root};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -166,6 +168,41 @@ async fn unused_grant_of_slot_passes_to_next_caller() {
     let reply = tokio::time::timeout(Duration::from_secs(20), next).await;
     reply.expect("slot should pass on").expect("call should be released");
     drop(unpolled);
+}
+
+static ECHO_PAYLOAD: Method = Method::new(InteropClient::LAYOUT, "EchoPayload", 17);
+
+/// A request whose encoder panics.
+#[derive(Debug, Default)]
+struct Unencodable;
+
+impl Message for Unencodable {
+    const NAME: &'static str = "Unencodable";
+
+    fn encode_root(&self, _to: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        panic!("on purpose")
+    }
+
+    fn decode_root(_from: &mut Decoder<'_>) -> Result<Root<Self>, DecodeError> {
+        unreachable!("requests are not decoded by clients")
+    }
+}
+
+#[tokio::test]
+async fn panicking_encoder_releases_its_slot() {
+    let server =
+        Server::builder().config(Config::default().calls_max(1)).add_service(InteropServer::new(Holding::new()));
+    let address = serve(server).await.to_string();
+    let channel = Channel::connect(address).await.expect("server should accept the connection");
+    let client = InteropClient::new(channel.clone());
+    // The first call is sent before the server has announced its limits, the second one after that.
+    for length in [2 * BODY_MAX_LEAST as usize, 1] {
+        let own = channel.clone();
+        let call = async move { own.unary::<_, Payload>(&ECHO_PAYLOAD, Request::new(Unencodable)).await };
+        assert!(tokio::spawn(call).await.is_err_and(|error| error.is_panic()), "encoder should panic");
+        let payload = Payload { seq: 1, data: vec![0; length] };
+        client.echo_payload(payload).await.expect("call should find a free slot");
+    }
 }
 
 /// A waker that panics, after announcing it.

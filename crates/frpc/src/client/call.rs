@@ -16,6 +16,7 @@ use frisbee::rpc::ConnectionExt;
 use frisbee::{BODY_MAX_LEAST, Operation, Outbox, PermitPlace, Waiter};
 use parking_lot::MutexGuard;
 use polyglot::Form;
+use std::mem;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
@@ -281,38 +282,50 @@ impl<'a> PendingCall<'a> {
         // Release the call table while encoding, so that replies to other calls are not delayed. The mailbox stays
         // locked.
         drop(calls);
-        let before = outbox.len();
+        let attempt = Attempt { limit: outbox.limit(), outbox, link, ticket };
+        let before = attempt.outbox.len();
         let prefix = || match form.form {
             Form::Extended => self.prefix(timeout.filter(|_| *sends_timeout)),
             Form::Flat => PrefixFields::default(),
         };
         // Before the server has announced its limit, apply the lowest possible limit, because a server closes the
         // connection if a packet is too long.
-        let limit = outbox.limit();
         if form.is_early {
-            outbox.set_limit(limit.min(BODY_MAX_LEAST));
+            attempt.outbox.set_limit(attempt.limit.min(BODY_MAX_LEAST));
         }
         let writing = Writing::new(form.flags, translation);
-        let put = body::put_message(outbox.packet(ticket.id, operation), message, form.form, writing, prefix);
+        let packet = attempt.outbox.packet(ticket.id, operation);
+        body::put_message(packet, message, form.form, writing, prefix).map_err(|error| match error {
+            // Wait until the kind of the server is known, because only a native server or one with a higher limit
+            // accepts the message.
+            _ if form.is_early => NotSent::Unclear,
+            error => NotSent::Failed(error.into_status()),
+        })?;
         if form.is_early {
-            outbox.set_limit(limit);
+            attempt.outbox.set_limit(attempt.limit);
         }
-        match put {
-            Ok(()) => {
-                if self.observer.is_some_and(|token| token != Token::NO_END) && link.observer.is_some() {
-                    link.calls.calls.lock().set_request_size(ticket, outbox.len().saturating_sub(before));
-                }
-                Ok(ticket)
-            }
-            Err(error) => {
-                link.calls.calls.lock().revoke(ticket);
-                Err(match error {
-                    // Wait until the kind of the server is known, because only a native server or one with a higher
-                    // limit accepts the message.
-                    _ if form.is_early => NotSent::Unclear,
-                    error => NotSent::Failed(error.into_status()),
-                })
-            }
+        if self.observer.is_some_and(|token| token != Token::NO_END) && link.observer.is_some() {
+            link.calls.calls.lock().set_request_size(ticket, attempt.outbox.len().saturating_sub(before));
         }
+        mem::forget(attempt);
+        Ok(ticket)
+    }
+}
+
+/// A registered call while its request is encoded. Revokes the call when dropped, so that neither an error nor a panic
+/// of a user's encoder keeps its slot.
+struct Attempt<'a> {
+    outbox: &'a mut Outbox,
+    /// Limit of the outbox before the call.
+    limit: u32,
+    link: &'a Link,
+    ticket: CallTicket,
+}
+
+impl Drop for Attempt<'_> {
+    #[cold]
+    fn drop(&mut self) {
+        self.outbox.set_limit(self.limit);
+        self.link.calls.calls.lock().revoke(self.ticket);
     }
 }
