@@ -240,7 +240,13 @@ impl<'a> PendingCall<'a> {
         caller: (&Waker, &mut PermitPlace),
         (form, (operation, translation)): (SendForm, (Operation, Option<Arc<Translation>>)),
     ) -> Result<CallTicket, NotSent> {
-        self.put(calls, &message, link, outbox, caller, (form, (operation, translation.as_deref())))
+        let restored = RestoredLimit { limit: outbox.limit(), outbox };
+        // Before the server has announced its limit, apply the lowest possible limit, because a server closes the
+        // connection if a packet is too long.
+        if form.is_early {
+            restored.outbox.set_limit(restored.limit.min(BODY_MAX_LEAST));
+        }
+        self.put(calls, &message, link, restored.outbox, caller, (form, (operation, translation.as_deref())))
     }
 
     /// Returns the operation number of the method at the peer. If the peer's schema of the service differs, also
@@ -282,30 +288,22 @@ impl<'a> PendingCall<'a> {
         // Release the call table while encoding, so that replies to other calls are not delayed. The mailbox stays
         // locked.
         drop(calls);
-        let attempt = Attempt { limit: outbox.limit(), outbox, link, ticket };
-        let before = attempt.outbox.len();
+        let attempt = Attempt { link, ticket };
+        let before = outbox.len();
         let prefix = || match form.form {
             Form::Extended => self.prefix(timeout.filter(|_| *sends_timeout)),
             Form::Flat => PrefixFields::default(),
         };
-        // Before the server has announced its limit, apply the lowest possible limit, because a server closes the
-        // connection if a packet is too long.
-        if form.is_early {
-            attempt.outbox.set_limit(attempt.limit.min(BODY_MAX_LEAST));
-        }
         let writing = Writing::new(form.flags, translation);
-        let packet = attempt.outbox.packet(ticket.id, operation);
+        let packet = outbox.packet(ticket.id, operation);
         body::put_message(packet, message, form.form, writing, prefix).map_err(|error| match error {
             // Wait until the kind of the server is known, because only a native server or one with a higher limit
             // accepts the message.
             _ if form.is_early => NotSent::Unclear,
             error => NotSent::Failed(error.into_status()),
         })?;
-        if form.is_early {
-            attempt.outbox.set_limit(attempt.limit);
-        }
         if self.observer.is_some_and(|token| token != Token::NO_END) && link.observer.is_some() {
-            link.calls.calls.lock().set_request_size(ticket, attempt.outbox.len().saturating_sub(before));
+            link.calls.calls.lock().set_request_size(ticket, outbox.len().saturating_sub(before));
         }
         mem::forget(attempt);
         Ok(ticket)
@@ -315,17 +313,31 @@ impl<'a> PendingCall<'a> {
 /// A registered call while its request is encoded. Revokes the call when dropped, so that neither an error nor a panic
 /// of a user's encoder keeps its slot.
 struct Attempt<'a> {
-    outbox: &'a mut Outbox,
-    /// Limit of the outbox before the call.
-    limit: u32,
     link: &'a Link,
     ticket: CallTicket,
 }
 
 impl Drop for Attempt<'_> {
-    #[cold]
+    #[inline(always)] // Otherwise, each call writes the fields to memory.
+    fn drop(&mut self) {
+        revoke(self.link, self.ticket);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn revoke(link: &Link, ticket: CallTicket) {
+    link.calls.calls.lock().revoke(ticket);
+}
+
+/// An outbox whose limit is restored when this value is dropped.
+struct RestoredLimit<'a> {
+    outbox: &'a mut Outbox,
+    limit: u32,
+}
+
+impl Drop for RestoredLimit<'_> {
     fn drop(&mut self) {
         self.outbox.set_limit(self.limit);
-        self.link.calls.calls.lock().revoke(self.ticket);
     }
 }
