@@ -1,5 +1,5 @@
 //! The results of the other benchmarks as one table: a row for each comparison, with the time of each contestant and
-//! its ratio to tonic. Prints it as Markdown, and writes it as an HTML page next to those of criterion.
+//! its ratio to tonic, as Markdown.
 //!
 //! `cargo bench -p benches` runs it last, because targets run in the order of their names.
 
@@ -41,14 +41,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     table.values_mut().for_each(|row| row.sort_by(|(_, one), (_, other)| one.total_cmp(other)));
-    let text = markdown(&table);
-    println!("\n{text}");
+    println!("\n{}", markdown(&table));
     if let Some(congestion) = congestion_control() {
         println!("TCP congestion control of both ends: {congestion}; it decides the times of long messages");
     }
-    let page = folder.join("table.html");
-    fs::write(&page, html(&text))?;
-    println!("table: {}", page.display());
     println!("plots: {}", folder.join("report/index.html").display());
     Ok(())
 }
@@ -111,21 +107,4 @@ fn time(nanos: f64) -> String {
     };
     let digits = if value >= 100.0 { 0 } else { 1 + usize::from(value < 10.0) };
     format!("{value:.digits$} {unit}")
-}
-
-/// Renders the table as a page.
-fn html(text: &str) -> String {
-    let rows: String = text
-        .lines()
-        .filter(|line| !line.starts_with("|---"))
-        .map(|line| {
-            let cells = line.trim_matches('|').split(" | ").map(|cell| format!("<td>{}</td>", cell.trim()));
-            format!("<tr>{}</tr>\n", cells.collect::<String>())
-        })
-        .collect();
-    format!(
-        "<!doctype html><meta charset=utf-8><title>Benchmarks</title>\n\
-         <style>body{{font:15px sans-serif}}td{{padding:2px 12px;border-top:1px solid #ccc}}</style>\n\
-         <h1>Benchmarks</h1>\n<p><a href=report/index.html>Plots of each benchmark</a></p>\n<table>\n{rows}</table>\n"
-    )
 }

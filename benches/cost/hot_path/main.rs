@@ -476,7 +476,7 @@ async fn through_protocol(in_flight: usize, calls: u64, request: impl Fn(usize) 
     Ok(())
 }
 
-/// Encodes the message of `benches/json.rs` to JSON `messages` times.
+/// Encodes the message of `proto/mixed.proto` to JSON `messages` times.
 fn encoded(messages: u64) -> Result<(), BoxError> {
     let order = benches::proto::order();
     let mut out = Vec::with_capacity(1024);
